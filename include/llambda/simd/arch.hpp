@@ -1,0 +1,51 @@
+// Instruction sets as tags. A kernel takes one as its last template parameter and contains no #ifdef; everything that
+// differs between them is an atom in this directory. Tags inherit, so that an atom for avx512 serves its successors
+// until they get one of their own: pick with std::derived_from.
+#pragma once
+
+#include <llambda/core/config_macros.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace llambda::inline LLAMBDA_ABI {
+
+namespace arch {
+
+/// Plain C++ floats, sixteen of them: the meaning of every vector operation, and the same bits, slowly.
+struct scalar {
+  static constexpr std::string_view name = "scalar";
+};
+
+/// AVX2 + FMA + F16C: the baseline the library is written for (Haswell 2013, Zen 2017 and later).
+struct avx2 {
+  static constexpr std::string_view name = "avx2";
+};
+
+/// AVX-512 F + BW + DQ + VL (Skylake-X, Zen 4 and later), with FMA and F16C.
+struct avx512 : avx2 {
+  static constexpr std::string_view name = "avx512";
+};
+
+}  // namespace arch
+
+template <class A>
+concept Arch = std::same_as<A, arch::scalar> || std::derived_from<A, arch::avx2>;
+
+/// The widest instruction set the compiler's flags allow.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \
+    defined(__FMA__) && defined(__F16C__)
+using default_arch = arch::avx512;
+#define LLAMBDA_HAS_AVX512 1
+#define LLAMBDA_HAS_AVX2 1
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+using default_arch = arch::avx2;
+#define LLAMBDA_HAS_AVX512 0
+#define LLAMBDA_HAS_AVX2 1
+#else
+using default_arch = arch::scalar;
+#define LLAMBDA_HAS_AVX512 0
+#define LLAMBDA_HAS_AVX2 0
+#endif
+
+}  // namespace llambda::inline LLAMBDA_ABI

@@ -1,0 +1,124 @@
+// xsimd, included here and nowhere else, and all differences between its versions (8.1 in Debian 12 to 14).
+// Also the register type of each instruction set, and the few operations whose exact meaning the library depends on:
+// a true fused multiply-add (xsimd 8.1 splits it for AVX-512), and min/max that return the second operand when either
+// is NaN, as the machine does.
+#pragma once
+
+#include <llambda/simd/arch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#if LLAMBDA_HAS_AVX2
+#pragma push_macro("min")
+#pragma push_macro("max")
+#pragma push_macro("small")
+#pragma push_macro("ERROR")
+#undef min
+#undef max
+#undef small
+#undef ERROR
+#include <immintrin.h>
+#include <xsimd/xsimd.hpp>
+#pragma pop_macro("min")
+#pragma pop_macro("max")
+#pragma pop_macro("small")
+#pragma pop_macro("ERROR")
+#endif
+
+namespace llambda::inline LLAMBDA_ABI {
+
+/// Register of floats of an instruction set: `type` and how many lanes it has.
+template <Arch A>
+struct float_register {
+  using type = float;
+  static constexpr std::size_t size = 1;
+};
+
+namespace compat {
+
+LLAMBDA_INLINE float fma(float a, float b, float c) noexcept { return std::fma(a, b, c); }
+LLAMBDA_INLINE float min(float a, float b) noexcept { return a < b ? a : b; }
+LLAMBDA_INLINE float max(float a, float b) noexcept { return a > b ? a : b; }
+LLAMBDA_INLINE float load(const float* p, float) noexcept { return *p; }
+LLAMBDA_INLINE void store(float* p, float v) noexcept { *p = v; }
+LLAMBDA_INLINE float broadcast(float x, float) noexcept { return x; }
+
+/// 2^n for the integer n in [-126, 127] that sits in the low mantissa bits of `n + 1.5 * 2^23`.
+LLAMBDA_INLINE float power_of_two(float biased) noexcept {
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(biased) + 127u) << 23);
+}
+
+}  // namespace compat
+
+#if LLAMBDA_HAS_AVX2
+
+namespace compat {
+
+template <class To, class X>
+LLAMBDA_INLINE auto bits_as(const xsimd::batch<X, typename To::arch_type>& x) noexcept {
+#if defined(XSIMD_VERSION_MAJOR) && XSIMD_VERSION_MAJOR >= 11
+  return xsimd::bitwise_cast<typename To::value_type>(x);
+#else
+  return xsimd::bitwise_cast<To>(x);
+#endif
+}
+
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> fma(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b,
+                                          const xsimd::batch<float, X>& c) noexcept {
+#if LLAMBDA_HAS_AVX512
+  if constexpr (xsimd::batch<float, X>::size == 16) return _mm512_fmadd_ps(a, b, c);
+#endif
+  if constexpr (xsimd::batch<float, X>::size == 8) return _mm256_fmadd_ps(a, b, c);
+}
+
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> min(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
+  return (xsimd::min)(a, b);
+}
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> max(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
+  return (xsimd::max)(a, b);
+}
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> load(const float* p, const xsimd::batch<float, X>&) noexcept {
+  return xsimd::batch<float, X>::load_unaligned(p);
+}
+template <class X>
+LLAMBDA_INLINE void store(float* p, const xsimd::batch<float, X>& v) noexcept {
+  v.store_unaligned(p);
+}
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> broadcast(float x, const xsimd::batch<float, X>&) noexcept {
+  return xsimd::batch<float, X>(x);
+}
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> power_of_two(const xsimd::batch<float, X>& biased) noexcept {
+  using ints = xsimd::batch<std::int32_t, X>;
+  return bits_as<xsimd::batch<float, X>, std::int32_t>((bits_as<ints, float>(biased) + ints(127)) << 23);
+}
+
+}  // namespace compat
+
+template <Arch A>
+  requires std::derived_from<A, arch::avx2>
+struct float_register<A> {
+  using type = xsimd::batch<float, xsimd::fma3<xsimd::avx2>>;
+  static constexpr std::size_t size = 8;
+};
+
+#if LLAMBDA_HAS_AVX512
+template <Arch A>
+  requires std::derived_from<A, arch::avx512>
+struct float_register<A> {
+  using type = xsimd::batch<float, xsimd::avx512bw>;
+  static constexpr std::size_t size = 16;
+};
+#endif
+
+#endif  // LLAMBDA_HAS_AVX2
+
+}  // namespace llambda::inline LLAMBDA_ABI
