@@ -1,0 +1,42 @@
+// The single declaration of every tensor: name, storage format, shape. Loading, checking, planning, packing and reports
+// iterate over these structs; the member name is the tensor's stem in GGUF files (tensor/names.hpp).
+#pragma once
+
+#include <llambda/config/derived.hpp>
+#include <llambda/core/hana.hpp>
+#include <llambda/tensor/tensor.hpp>
+
+namespace llambda::inline LLAMBDA_ABI {
+
+/// Tensors of one layer of kind `Kind`.
+template <ModelConfig C, std::size_t Kind>
+struct LayerTensors {
+  static constexpr LayerSpec K = C::spec.kinds[Kind];
+  using Norm = Vector<C::spec.hidden>;
+  using Wq = Tensor<K.attn_q, q_dim<C>, C::spec.hidden>;
+  using Wk = Tensor<K.attn_k, kv_dim<C>, C::spec.hidden>;
+  using Wv = Tensor<K.attn_v, kv_dim<C>, C::spec.hidden>;
+  using Wo = Tensor<K.attn_output, C::spec.hidden, q_dim<C>>;
+  using Gate = Tensor<K.ffn_gate, C::spec.ffn, C::spec.hidden>;
+  using Up = Tensor<K.ffn_up, C::spec.ffn, C::spec.hidden>;
+  using Down = Tensor<K.ffn_down, C::spec.hidden, C::spec.ffn>;
+  BOOST_HANA_DEFINE_STRUCT(LayerTensors, (Norm, attn_norm), (Wq, attn_q), (Wk, attn_k), (Wv, attn_v),
+                           (Wo, attn_output), (Norm, ffn_norm), (Gate, ffn_gate), (Up, ffn_up), (Down, ffn_down));
+};
+
+/// Tensors outside the layers. A tied embedding is packed, since it is also multiplied; an untied one is only looked
+/// up, and stays in the file.
+template <ModelConfig C>
+struct GlobalTensors {
+  using Packed = Tensor<C::spec.token_embd, C::spec.vocab, C::spec.hidden>;
+  using Lookup = FileTensor<C::spec.token_embd, C::spec.vocab, C::spec.hidden>;
+  using Embedding = std::conditional_t<tied<C>, Packed, Lookup>;
+  using Norm = Vector<C::spec.hidden>;
+  using Untied = Tensor<C::spec.output, C::spec.vocab, C::spec.hidden>;
+  using Output = std::conditional_t<tied<C>, Absent, Untied>;
+  using Factors = std::conditional_t<C::spec.rope.factors, Vector<rope_dim<C> / 2>, Absent>;
+  BOOST_HANA_DEFINE_STRUCT(GlobalTensors, (Embedding, token_embd), (Norm, output_norm), (Output, output),
+                           (Factors, rope_freqs));
+};
+
+}  // namespace llambda::inline LLAMBDA_ABI

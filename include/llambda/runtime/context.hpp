@@ -1,0 +1,140 @@
+// Every mutable byte of one inference: KV cache, activations, logits, scratch a thread, and how many positions are
+// filled. It takes one block of memory when made and allocates nothing afterwards. Many contexts may run on one model
+// at the same time; one context is used by one caller at a time.
+#pragma once
+
+#include <llambda/core/token.hpp>
+#include <llambda/quant/activation.hpp>
+#include <llambda/quant/all.hpp>
+#include <llambda/runtime/kv_cache.hpp>
+
+#include <span>
+#include <string>
+
+namespace llambda::inline LLAMBDA_ABI {
+
+/// Does any matrix of the model multiply quantised activations?
+template <ModelConfig C>
+inline constexpr bool uses_q8_activations = [] {
+  bool any = false;
+  const auto look = [&]<quant Q>() {
+    if constexpr (Q != quant::none) any = any || Format<Q>::activation == activation_kind::q8;
+  };
+  look.template operator()<C::spec.output == quant::none ? C::spec.token_embd : C::spec.output>();
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ((look.template operator()<C::spec.kinds[K].attn_q>(), look.template operator()<C::spec.kinds[K].attn_k>(),
+      look.template operator()<C::spec.kinds[K].attn_v>(), look.template operator()<C::spec.kinds[K].attn_output>(),
+      look.template operator()<C::spec.kinds[K].ffn_gate>(), look.template operator()<C::spec.kinds[K].ffn_up>(),
+      look.template operator()<C::spec.kinds[K].ffn_down>()),
+     ...);
+  }(std::make_index_sequence<kind_count<C>>{});
+  return any;
+}();
+
+/// Sizes of the buffers of a context, shared by the context and the plan. Strides are floats from token to token.
+template <ModelConfig C>
+struct context_layout {
+  static constexpr Limits limits = limits_of<C>;
+  static constexpr std::size_t hidden_stride = padded(C::spec.hidden);
+  static constexpr std::size_t q_stride = padded(q_dim<C>);
+  static constexpr std::size_t kv_stride = padded(kv_dim<C>);
+  static constexpr std::size_t ffn_stride = padded(C::spec.ffn);
+  static constexpr std::size_t logits_count = padded(C::spec.vocab);
+  static constexpr std::size_t q8_stride = uses_q8_activations<C> ? q8_row_bytes(widest<C>) : 0;  // bytes
+
+  static constexpr std::size_t floats(std::size_t count) noexcept { return aligned_bytes(count * sizeof(float)); }
+
+  /// The slack of 16 lets a head's last vector be loaded whole.
+  static constexpr std::size_t kv_rows = limits.batch * kv_stride + lanes;
+  static constexpr std::size_t activation_bytes =
+      2 * floats(limits.batch * hidden_stride) + 2 * floats(limits.batch * q_stride) + 2 * floats(kv_rows) +
+      2 * floats(limits.batch * ffn_stride) + aligned_bytes(limits.batch * q8_stride) + floats(logits_count);
+  static constexpr std::size_t scratch_stride = floats(hidden_stride) + q8_stride;  // bytes a thread
+  static constexpr std::size_t scratch_bytes = limits.threads * scratch_stride;
+  static constexpr std::size_t bytes = KvCache<C>::bytes + activation_bytes + scratch_bytes;
+};
+
+template <ModelConfig C>
+class Context {
+ public:
+  using layout = context_layout<C>;
+
+  /// Reserves layout::bytes. Throws error(out_of_memory). Make it on the heap: std::make_unique<Context<C>>().
+  Context()
+      : memory_(layout::bytes),
+        kv(memory_),
+        hidden(memory_.take<float>(limits.batch * layout::hidden_stride)),
+        normed(memory_.take<float>(limits.batch * layout::hidden_stride)),
+        q(memory_.take<float>(limits.batch * layout::q_stride)),
+        attn_out(memory_.take<float>(limits.batch * layout::q_stride)),
+        k(memory_.take<float>(layout::kv_rows)),
+        v(memory_.take<float>(layout::kv_rows)),
+        ffn_gate(memory_.take<float>(limits.batch * layout::ffn_stride)),
+        ffn_up(memory_.take<float>(limits.batch * layout::ffn_stride)),
+        quantised(memory_.take<std::byte>(limits.batch * layout::q8_stride)),
+        logits_(memory_.take<float>(layout::logits_count)),
+        scratch_(memory_.take<std::byte>(layout::scratch_bytes)) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  static constexpr std::size_t capacity() noexcept { return limits.context; }
+
+  /// Tokens in the cache; the next token gets this position.
+  std::size_t position() const noexcept { return position_; }
+  /// Tokens of the last chunk whose hidden states are still here.
+  std::size_t chunk() const noexcept { return chunk_; }
+  /// Logits of the token that was asked for last, (vocab).
+  std::span<const float> logits() const noexcept { return {logits_, C::spec.vocab}; }
+
+  /// Forgets all tokens.
+  void reset() noexcept { position_ = chunk_ = 0; }
+
+  /// Keeps the first `positions` tokens. Throws error(bad_argument) when there are fewer.
+  void truncate(std::size_t positions) {
+    if (positions > position_) {
+      throw error(errc::bad_argument, "llambda: context: cannot keep " + std::to_string(positions) + " of " +
+                                          std::to_string(position_) + " tokens");
+    }
+    position_ = positions;
+    chunk_ = 0;
+  }
+
+  std::size_t memory_used() const noexcept { return memory_.used(); }
+  std::size_t memory_size() const noexcept { return memory_.size(); }
+
+ private:
+  static constexpr Limits limits = limits_of<C>;
+  arena memory_;
+
+ public:  // for the forward pass; shapes are (batch, stride)
+  KvCache<C> kv;
+  float* hidden;         // (batch, hidden) residual stream
+  float* normed;         // (batch, hidden)
+  float* q;              // (batch, heads, head_dim)
+  float* attn_out;       // (batch, heads, head_dim)
+  float* k;              // (batch, kv_heads, head_dim)
+  float* v;              // (batch, kv_heads, head_dim)
+  float* ffn_gate;       // (batch, ffn)
+  float* ffn_up;         // (batch, ffn)
+  std::byte* quantised;  // (batch, q8_stride) operand of the integer formats
+
+  float* logits_data() noexcept { return logits_; }
+  float* scratch_floats(unsigned thread) noexcept {
+    return reinterpret_cast<float*>(scratch_ + thread * layout::scratch_stride);
+  }
+  std::byte* scratch_q8(unsigned thread) noexcept {
+    return scratch_ + thread * layout::scratch_stride + layout::floats(layout::hidden_stride);
+  }
+  void advance(std::size_t tokens) noexcept {
+    position_ += tokens;
+    chunk_ = tokens;
+  }
+
+ private:
+  float* logits_;       // (vocab)
+  std::byte* scratch_;  // (threads, scratch_stride)
+  std::size_t position_ = 0;
+  std::size_t chunk_ = 0;
+};
+
+}  // namespace llambda::inline LLAMBDA_ABI
