@@ -1,4 +1,5 @@
-// The architectures by their GGUF name. A new one is a header in this directory and a line here.
+// The architectures by their GGUF name: reads general.architecture of a file and hands it to its reader.
+// A new one is a header in this directory and a line here.
 #pragma once
 
 #include <llambda/arch/llama.hpp>

@@ -1,4 +1,5 @@
-// Sizes that follow from a config, as constants. All in elements.
+// Sizes that follow from a config, as constants, so that no code computes one twice.
+// All in elements; memory_plan.hpp turns them into bytes.
 #pragma once
 
 #include <llambda/config/check.hpp>

@@ -1,4 +1,5 @@
 // A ModelSpec as text: name and value of each field, for messages, reports and generated headers.
+// Numbers are written so that reading them back gives the same bits.
 #pragma once
 
 #include <llambda/config/rules.hpp>

@@ -34,8 +34,12 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define LLAMBDA_INLINE inline __attribute__((always_inline))
-/// After the parameters of a lambda: noexcept and always inlined.
+/// After the parameters of a lambda: noexcept and always inlined. The compilers disagree about the order.
+#if defined(__clang__)
+#define LLAMBDA_LAMBDA __attribute__((always_inline)) noexcept
+#else
 #define LLAMBDA_LAMBDA noexcept __attribute__((always_inline))
+#endif
 #define LLAMBDA_NOINLINE __attribute__((noinline))
 #define LLAMBDA_RESTRICT __restrict__
 #else

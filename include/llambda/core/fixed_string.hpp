@@ -1,4 +1,5 @@
-// A string as a template argument: names trace points and tensors at compile time.
+// A string as a template argument: names trace points at compile time.
+// The type carries the characters, so that a point that is switched off leaves no string behind.
 #pragma once
 
 #include <llambda/core/config_macros.hpp>

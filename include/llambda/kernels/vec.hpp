@@ -1,4 +1,5 @@
 // Element-wise steps of a block over vectors padded to 16.
+// They work on whole virtual vectors; what they write past the end of a row is padding.
 #pragma once
 
 #include <llambda/simd/math.hpp>

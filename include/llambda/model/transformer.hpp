@@ -7,10 +7,32 @@
 #include <llambda/model/attention_mixer.hpp>
 #include <llambda/model/swiglu_ffn.hpp>
 
+#include <atomic>
 #include <string>
 #include <utility>
 
 namespace llambda::inline LLAMBDA_ABI {
+
+namespace detail {
+
+/// Lets all threads of a step agree to stop. Thread 0 looks at the caller's flag when a layer begins; everyone reads
+/// what it saw when the layer ends, some barriers later. Two slots in turn, so that the next look cannot overtake a
+/// slow reader.
+class stop_flags {
+ public:
+  explicit stop_flags(const std::atomic<bool>* cancel) noexcept : cancel_(cancel) {}
+  void look(std::size_t layer) noexcept {
+    if (cancel_) slots_[layer % 2] = cancel_->load(std::memory_order_relaxed);
+  }
+  bool seen(std::size_t layer) const noexcept { return slots_[layer % 2]; }
+  bool cancelled() const noexcept { return slots_[0] || slots_[1]; }
+
+ private:
+  const std::atomic<bool>* cancel_;
+  bool slots_[2] = {false, false};
+};
+
+}  // namespace detail
 
 template <ModelConfig C, Arch A = default_arch>
 class Transformer {
@@ -23,31 +45,38 @@ class Transformer {
   const Weights<C>& weights() const noexcept { return weights_; }
 
   /// Appends `tokens` to the context and computes the logits that follow the last one: ctx.logits(), (vocab).
-  /// Works through them in chunks of Limits::batch. Nothing is allocated.
+  /// Works through them in chunks of Limits::batch. Nothing is allocated. When `cancel` becomes true on another thread,
+  /// stops before the next layer and returns false: whole chunks done before stay in the context, the rest does not.
   /// Throws, before anything is changed: error(bad_argument) for no tokens or a pool larger than Limits::threads,
   /// error(bad_token_id), error(context_overflow).
   template <class Trace = NoTrace>
-  void forward(Context<C>& ctx, std::span<const token_id> tokens, thread_pool& pool, Trace&& trace = {}) const {
+  bool forward(Context<C>& ctx, std::span<const token_id> tokens, thread_pool& pool, Trace&& trace = {},
+               const std::atomic<bool>* cancel = nullptr) const {
     check(ctx, tokens, pool);
     while (!tokens.empty()) {
       const std::size_t n = tokens.size() < limits_of<C>.batch ? tokens.size() : limits_of<C>.batch;
       const bool last = n == tokens.size();
       const auto chunk = tokens.first(n);
       const std::size_t position = ctx.position();
+      detail::stop_flags stop(cancel);
       pool.run([&](const worker& thread) noexcept {
         const Step<C, A, std::remove_reference_t<Trace>> step{ctx, weights_, thread, n, position, trace};
         embed(step, chunk);
         for (std::size_t layer = 0; layer < C::spec.layers; ++layer) {
+          if (thread.index() == 0) stop.look(layer);
           weights_.visit_layer(layer, [&](const auto& w) LLAMBDA_LAMBDA {
             attention_mixer(step, w, layer);
             swiglu_ffn(step, w, layer);
           });
+          if (stop.seen(layer)) return;
         }
         if (last) head(step, n - 1);
       });
+      if (stop.cancelled()) return false;
       ctx.advance(n);
       tokens = tokens.subspan(n);
     }
+    return true;
   }
 
   /// Computes the logits that follow token `i` of the last chunk (forward leaves those of its last token).

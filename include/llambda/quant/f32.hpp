@@ -1,4 +1,5 @@
 // F32: IEEE binary32, little-endian. 32 bits a weight, exact.
+// The meaning every other format is measured against.
 #pragma once
 
 #include <llambda/quant/plain.hpp>

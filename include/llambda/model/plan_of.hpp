@@ -1,0 +1,110 @@
+// The memory plan of a spec that is known at run time only: what `inspect` shows of a file before anything is compiled.
+// Written as sums over sizes; MemoryPlan<C> is the authority, and tests hold both equal for every config there is.
+#pragma once
+
+#include <llambda/model/memory_plan.hpp>
+
+#include <algorithm>
+
+namespace llambda::inline LLAMBDA_ABI {
+
+struct plan_numbers {
+  std::size_t weights_in_file = 0;
+  std::size_t weights_packed = 0;
+  std::size_t weights_mapped = 0;
+  std::size_t tables = 0;
+  std::size_t kv_cache = 0;
+  std::size_t activations = 0;
+  std::size_t scratch = 0;
+  std::size_t total = 0;  ///< without weights_in_file
+
+  bool operator==(const plan_numbers&) const = default;
+};
+
+/// The constants of MemoryPlan<C> as values.
+template <ModelConfig C>
+constexpr plan_numbers plan_numbers_of() noexcept {
+  using P = MemoryPlan<C>;
+  return {P::weights_in_file, P::weights_packed, P::weights_mapped, P::tables,
+          P::kv_cache,        P::activations,    P::scratch,        P::total()};
+}
+
+namespace detail {
+
+struct packed_shape {
+  std::size_t step, step_bytes;
+  activation_kind activation;
+};
+
+constexpr packed_shape packed_shape_of(quant q) noexcept {
+  const auto shape = []<quant Q>() {
+    return packed_shape{Format<Q>::step, Format<Q>::step_bytes, Format<Q>::activation};
+  };
+  switch (q) {
+    case quant::none: break;
+    case quant::f32: return shape.template operator()<quant::f32>();
+    case quant::f16: return shape.template operator()<quant::f16>();
+    case quant::bf16: return shape.template operator()<quant::bf16>();
+    case quant::q8_0: return shape.template operator()<quant::q8_0>();
+  }
+  return {1, 0, activation_kind::f32};
+}
+
+}  // namespace detail
+
+/// Precondition: `s` keeps the rules; `l` has no zero but context, which then gets its default.
+constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
+  if (l.context == 0) l.context = s.context < 4096 ? s.context : 4096;
+  if (l.batch > l.context) l.batch = l.context;
+  const std::size_t head_dim = rules::head_dim(s), q = s.heads * head_dim, kv = s.kv_heads * head_dim;
+  plan_numbers p;
+  bool q8 = false;
+  const auto matrix = [&](quant format, std::size_t rows, std::size_t cols) {
+    const detail::packed_shape shape = detail::packed_shape_of(format);
+    q8 = q8 || shape.activation == activation_kind::q8;
+    p.weights_in_file += rows * row_bytes(format, cols);
+    p.weights_packed +=
+        aligned_bytes(tile_count(rows) * (round_up(cols, shape.step) / shape.step * shape.step_bytes));
+  };
+  const auto vector = [&](std::size_t n) {
+    p.weights_in_file += n * sizeof(float);
+    p.weights_packed += aligned_bytes(padded(n) * sizeof(float));
+  };
+  for (std::size_t i = 0; i < s.layers; ++i) {
+    const LayerSpec& k = s.kinds[s.kind_of[i]];
+    vector(s.hidden);
+    matrix(k.attn_q, q, s.hidden);
+    matrix(k.attn_k, kv, s.hidden);
+    matrix(k.attn_v, kv, s.hidden);
+    matrix(k.attn_output, s.hidden, q);
+    vector(s.hidden);
+    matrix(k.ffn_gate, s.ffn, s.hidden);
+    matrix(k.ffn_up, s.ffn, s.hidden);
+    matrix(k.ffn_down, s.hidden, s.ffn);
+  }
+  if (s.output == quant::none) {
+    matrix(s.token_embd, s.vocab, s.hidden);
+  } else {
+    p.weights_mapped = s.vocab * row_bytes(s.token_embd, s.hidden);
+    p.weights_in_file += p.weights_mapped;
+    matrix(s.output, s.vocab, s.hidden);
+  }
+  vector(s.hidden);
+  if (s.rope.factors) vector(rules::rope_dim(s) / 2);
+
+  const auto floats = [](std::size_t n) { return aligned_bytes(n * sizeof(float)); };
+  const std::size_t element = l.kv == quant::f16 ? 2 : 4, heads = s.layers * s.kv_heads;
+  const std::size_t hidden = padded(s.hidden), ffn = padded(s.ffn), widest_row = padded((std::max)({s.hidden, q, s.ffn}));
+  const std::size_t q8_stride = q8 ? q8_row_bytes(widest_row) : 0;
+  p.tables = floats(l.context * rules::rope_dim(s));
+  p.kv_cache = aligned_bytes(heads * padded(l.context) * head_dim * element) +
+               aligned_bytes(heads * l.context * padded(head_dim) * element);
+  p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * padded(q)) +
+                  2 * floats(l.batch * padded(kv) + lanes) + 2 * floats(l.batch * ffn) +
+                  aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
+  p.scratch = l.threads * (floats(hidden) + q8_stride);
+  p.total = p.weights_packed + p.weights_mapped + p.tables + p.kv_cache + p.activations + p.scratch;
+  return p;
+}
+
+}  // namespace llambda::inline LLAMBDA_ABI
