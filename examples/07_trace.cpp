@@ -9,12 +9,12 @@
 struct print_norms {
   static constexpr bool enabled = true;
 
-  template <llambda::fixed_string Name>
-  void operator()(std::size_t layer, const llambda::trace_rows& rows) {
+  template <llambda::fixed_string Name> void operator()(std::size_t layer, const llambda::trace_rows& rows) {
     if constexpr (Name.view() == "l_out") {
       const float* last = rows[rows.tokens - 1];
       double squares = 0;
-      for (std::size_t i = 0; i < rows.width; ++i) squares += static_cast<double>(last[i]) * static_cast<double>(last[i]);
+      for (std::size_t i = 0; i < rows.width; ++i)
+        squares += static_cast<double>(last[i]) * static_cast<double>(last[i]);
       std::printf("layer %zu: |hidden| = %.2f\n", layer, std::sqrt(squares));
     }
   }

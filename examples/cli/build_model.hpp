@@ -42,7 +42,8 @@ struct home {
     for (const char* dir : {LLAMBDA_XSIMD_INCLUDE, LLAMBDA_HANA_INCLUDE}) {
       if (*dir && std::string_view(dir) != "/usr/include") h.system_includes.push_back(dir);
     }
-    for (const fs::path& needed : {h.include / "llambda" / "llambda.hpp", h.cli / "model_program.cpp", h.main_library}) {
+    for (const fs::path& needed :
+         {h.include / "llambda" / "llambda.hpp", h.cli / "model_program.cpp", h.main_library}) {
       if (!fs::exists(needed)) {
         throw std::runtime_error(needed.string() + ": not found; set LLAMBDA_HOME to the library's source tree");
       }
@@ -159,8 +160,9 @@ inline fs::path build_model(const fs::path& model, const build_options& o) {
 
   fs::create_directories(dir);
   write_file(dir / "config.hpp", header);
-  command.insert(command.end(), {"-I" + h.include.string(), "-DLLAMBDA_MODEL_HEADER=\"" + (dir / "config.hpp").string() + "\"",
-                                 "-DLLAMBDA_MODEL_TYPE=" + emit.type_name});
+  command.insert(command.end(),
+                 {"-I" + h.include.string(), "-DLLAMBDA_MODEL_HEADER=\"" + (dir / "config.hpp").string() + "\"",
+                  "-DLLAMBDA_MODEL_TYPE=" + emit.type_name});
   for (const std::string& include : h.system_includes) command.insert(command.end(), {"-isystem", include});
   command.push_back((h.cli / "model_program.cpp").string());
   if (o.embed) {

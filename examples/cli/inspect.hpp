@@ -19,21 +19,25 @@ namespace detail {
 inline std::string brief(const llambda::gguf_value& v) {
   using llambda::gguf_type;
   switch (v.type()) {
-    case gguf_type::array: return "array of " + std::to_string(v.count());
+    case gguf_type::array:
+      return "array of " + std::to_string(v.count());
     case gguf_type::string: {
       std::string text(v.as<std::string_view>().substr(0, 60));
       for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
       return v.as<std::string_view>().size() > 60 ? text + "..." : text;
     }
-    case gguf_type::boolean: return v.as<bool>() ? "true" : "false";
+    case gguf_type::boolean:
+      return v.as<bool>() ? "true" : "false";
     case gguf_type::float32:
     case gguf_type::float64: {
       char text[40];
       std::snprintf(text, sizeof text, "%.9g", v.as<double>());
       return text;
     }
-    case gguf_type::uint64: return std::to_string(v.as<std::uint64_t>());
-    default: return std::to_string(v.as<std::int64_t>());
+    case gguf_type::uint64:
+      return std::to_string(v.as<std::uint64_t>());
+    default:
+      return std::to_string(v.as<std::int64_t>());
   }
 }
 
@@ -61,17 +65,21 @@ inline int inspect(const std::string& path, const llambda::Limits& limits, bool 
   } catch (const llambda::load_error& e) {
     refused = e.what();
   }
-  const std::vector<std::pair<std::string, std::size_t>> entries = {
-      {"weights_packed", plan.weights_packed}, {"weights_mapped", plan.weights_mapped}, {"tables", plan.tables},
-      {"kv_cache", plan.kv_cache},             {"activations", plan.activations},       {"scratch", plan.scratch}};
+  const std::vector<std::pair<std::string, std::size_t>> entries = {{"weights_packed", plan.weights_packed},
+                                                                    {"weights_mapped", plan.weights_mapped},
+                                                                    {"tables", plan.tables},
+                                                                    {"kv_cache", plan.kv_cache},
+                                                                    {"activations", plan.activations},
+                                                                    {"scratch", plan.scratch}};
   if (json) {
-    nlohmann::ordered_json out = {{"file", path}, {"version", file.version()}, {"file_bytes", file.file_bytes()},
-                                  {"parameters", elements}};
+    nlohmann::ordered_json out = {
+        {"file", path}, {"version", file.version()}, {"file_bytes", file.file_bytes()}, {"parameters", elements}};
     for (const auto& entry : file.metadata()) out["metadata"][std::string(entry.key)] = detail::brief(entry.value);
     for (const auto& t : file.tensors()) {
       out["tensors"].push_back({{"name", t.name}, {"type", t.type->name}, {"shape", t.shape()}, {"bytes", t.bytes}});
     }
-    for (const auto& [type, m] : mix) out["mix"][type] = {{"tensors", m.tensors}, {"parameters", m.elements}, {"bytes", m.bytes}};
+    for (const auto& [type, m] : mix)
+      out["mix"][type] = {{"tensors", m.tensors}, {"parameters", m.elements}, {"bytes", m.bytes}};
     if (refused.empty()) {
       for (const auto& [name, size] : entries) out["plan"][name] = size;
       out["plan"]["total"] = plan.total;
@@ -94,7 +102,8 @@ inline int inspect(const std::string& path, const llambda::Limits& limits, bool 
   std::printf("\nstorage formats\n");
   for (const auto& [type, m] : mix) {
     std::printf("  %-6s %5zu tensors %14zu parameters %10s  %5.1f %%\n", type.c_str(), m.tensors, m.elements,
-                human_bytes(m.bytes).c_str(), bytes ? 100.0 * static_cast<double>(m.bytes) / static_cast<double>(bytes) : 0.0);
+                human_bytes(m.bytes).c_str(),
+                bytes ? 100.0 * static_cast<double>(m.bytes) / static_cast<double>(bytes) : 0.0);
   }
   if (!refused.empty()) {
     std::printf("\nno program can be built for it: %s\n", refused.c_str());

@@ -41,12 +41,32 @@ struct compile_options {
 /// The words of `run` as the model's program takes them.
 std::vector<std::string> run_arguments(const cli::run_options& o, const std::string& model) {
   const auto number = [](float x) { return llambda::exact_text(x); };
-  std::vector<std::string> a{"llambda", "run", "-m", model, "-n", std::to_string(o.max_tokens), "--temp", number(o.temperature),
-                             "--top-k", std::to_string(o.top_k), "--top-p", number(o.top_p), "--min-p", number(o.min_p),
-                             "--repeat-penalty", number(o.repeat_penalty), "--repeat-last-n", std::to_string(o.repeat_last_n),
-                             "--seed", std::to_string(o.seed), "--threads", std::to_string(o.threads)};
-  if (!o.prompt_file.empty()) a.insert(a.end(), {"--file", o.prompt_file});
-  else if (!o.prompt.empty()) a.push_back("--prompt=" + o.prompt);
+  std::vector<std::string> a{"llambda",
+                             "run",
+                             "-m",
+                             model,
+                             "-n",
+                             std::to_string(o.max_tokens),
+                             "--temp",
+                             number(o.temperature),
+                             "--top-k",
+                             std::to_string(o.top_k),
+                             "--top-p",
+                             number(o.top_p),
+                             "--min-p",
+                             number(o.min_p),
+                             "--repeat-penalty",
+                             number(o.repeat_penalty),
+                             "--repeat-last-n",
+                             std::to_string(o.repeat_last_n),
+                             "--seed",
+                             std::to_string(o.seed),
+                             "--threads",
+                             std::to_string(o.threads)};
+  if (!o.prompt_file.empty())
+    a.insert(a.end(), {"--file", o.prompt_file});
+  else if (!o.prompt.empty())
+    a.push_back("--prompt=" + o.prompt);
   if (o.special) a.push_back("--special");
   if (o.ignore_eos) a.push_back("--ignore-eos");
   if (o.json) a.push_back("--json");

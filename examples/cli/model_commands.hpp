@@ -58,10 +58,10 @@ inline int command_run(const program& p, run_options o, const std::string& path)
                  "prefill     %9.1f tok/s  (%zu tokens)\n"
                  "decode      %9.1f tok/s  (%zu tokens)\n"
                  "memory      %s planned, %s in arenas, %s peak resident\n",
-                 p.name().c_str(), p.arch().c_str(), r.threads, static_cast<long long>(o.seed),
-                 r.finish_reason.c_str(), r.load_seconds * 1e3, r.first_token_seconds * 1e3, r.prefill_tok_s,
-                 r.prompt_tokens, r.decode_tok_s, r.generated_tokens, human_bytes(r.planned_bytes).c_str(),
-                 human_bytes(r.arena_bytes).c_str(), human_bytes(r.peak_rss_bytes).c_str());
+                 p.name().c_str(), p.arch().c_str(), r.threads, static_cast<long long>(o.seed), r.finish_reason.c_str(),
+                 r.load_seconds * 1e3, r.first_token_seconds * 1e3, r.prefill_tok_s, r.prompt_tokens, r.decode_tok_s,
+                 r.generated_tokens, human_bytes(r.planned_bytes).c_str(), human_bytes(r.arena_bytes).c_str(),
+                 human_bytes(r.peak_rss_bytes).c_str());
   }
   if (!written) throw failure(exit_failed, "standard output was closed");
   return r.cancelled ? exit_interrupted : 0;
@@ -82,13 +82,18 @@ inline int command_bench(const program& p, const bench_options& o, const std::st
   std::vector<bench_row> rows;
   for (unsigned t : o.threads) {
     progress_line line("measuring");
-    rows.push_back(p.bench(path, o, t, interrupted,
-                           [&](std::size_t done, std::size_t total) { line.update(done, total); }));
+    rows.push_back(
+        p.bench(path, o, t, interrupted, [&](std::size_t done, std::size_t total) { line.update(done, total); }));
   }
   if (o.output == "json") {
-    ordered_json out = {{"model", p.name()},     {"arch", p.arch()},       {"n_prompt", o.prompt},
-                        {"n_gen", o.generate},   {"depth", o.depth},       {"repeats", o.repeats},
-                        {"planned_bytes", p.plan().total}, {"peak_rss_bytes", p.peak_rss_bytes()}};
+    ordered_json out = {{"model", p.name()},
+                        {"arch", p.arch()},
+                        {"n_prompt", o.prompt},
+                        {"n_gen", o.generate},
+                        {"depth", o.depth},
+                        {"repeats", o.repeats},
+                        {"planned_bytes", p.plan().total},
+                        {"peak_rss_bytes", p.peak_rss_bytes()}};
     out["results"] = ordered_json::array();
     for (const bench_row& r : rows) {
       out["results"].push_back({{"threads", r.threads},
@@ -101,11 +106,12 @@ inline int command_bench(const program& p, const bench_options& o, const std::st
     }
     std::printf("%s\n", dump(out, 2).c_str());
   } else if (o.output == "csv") {
-    std::printf("model,arch,threads,n_prompt,n_gen,depth,load_s,first_token_ms,pp_tok_s,pp_spread,tg_tok_s,tg_spread\n");
+    std::printf(
+        "model,arch,threads,n_prompt,n_gen,depth,load_s,first_token_ms,pp_tok_s,pp_spread,tg_tok_s,tg_spread\n");
     for (const bench_row& r : rows) {
-      std::printf("%s,%s,%u,%zu,%zu,%zu,%.3f,%.2f,%.2f,%.2f,%.2f,%.2f\n", dump(p.name(), -1).c_str(),
-                  p.arch().c_str(), r.threads, o.prompt, o.generate, o.depth, r.load_seconds, r.first_token_ms,
-                  median(r.prefill), spread(r.prefill), median(r.decode), spread(r.decode));
+      std::printf("%s,%s,%u,%zu,%zu,%zu,%.3f,%.2f,%.2f,%.2f,%.2f,%.2f\n", dump(p.name(), -1).c_str(), p.arch().c_str(),
+                  r.threads, o.prompt, o.generate, o.depth, r.load_seconds, r.first_token_ms, median(r.prefill),
+                  spread(r.prefill), median(r.decode), spread(r.decode));
     }
   } else {
     std::printf("| model | arch | threads | load s | first token ms | pp%zu tok/s | tg%zu tok/s |\n", o.prompt,
@@ -123,8 +129,12 @@ inline int command_bench(const program& p, const bench_options& o, const std::st
 inline int command_plan(const program& p, bool json) {
   const plan_report r = p.plan();
   if (json) {
-    ordered_json out = {{"model", p.name()}, {"context", r.context}, {"batch", r.batch},
-                        {"kv", r.kv},        {"threads", r.threads}, {"weights_in_file", r.weights_in_file},
+    ordered_json out = {{"model", p.name()},
+                        {"context", r.context},
+                        {"batch", r.batch},
+                        {"kv", r.kv},
+                        {"threads", r.threads},
+                        {"weights_in_file", r.weights_in_file},
                         {"kv_per_token", r.kv_per_token}};
     for (const auto& [name, bytes] : r.entries) out[name] = bytes;
     out["total"] = r.total;
@@ -147,8 +157,8 @@ inline int command_perplexity(const program& p, const perplexity_options& o, con
   line.clear();
   const double bits = r.nats / std::log(2.0) / static_cast<double>(std::max<std::size_t>(1, text.size()));
   if (o.json) {
-    const ordered_json out = {{"model", p.name()},    {"perplexity", r.perplexity}, {"scored_tokens", r.scored_tokens},
-                              {"tokens", r.tokens},   {"window", r.window},         {"bits_per_byte", bits},
+    const ordered_json out = {{"model", p.name()},   {"perplexity", r.perplexity}, {"scored_tokens", r.scored_tokens},
+                              {"tokens", r.tokens},  {"window", r.window},         {"bits_per_byte", bits},
                               {"seconds", r.seconds}};
     std::printf("%s\n", dump(out, 2).c_str());
   } else {

@@ -34,7 +34,8 @@ int main(int argc, char** argv) try {
       ->check(CLI::Range(0u, 1024u));
   bench_command->add_option("-o,--output", bench.output, "md, csv or json")
       ->check(CLI::IsMember({"md", "csv", "json"}));
-  bench_command->add_flag_callback("--json", [&] { bench.output = "json"; }, "same as -o json");
+  bench_command->add_flag_callback(
+      "--json", [&] { bench.output = "json"; }, "same as -o json");
 
   bool plan_json = false;
   auto* plan_command = app.add_subcommand("plan", "show the memory plan");

@@ -25,8 +25,7 @@ using config = LLAMBDA_MODEL_TYPE;
 using model_type = Model<config>;
 
 /// Calls f; errors of the library become failures: 2 for a bad argument, 1 for the rest.
-template <class F>
-auto guarded(F&& f) {
+template <class F> auto guarded(F&& f) {
   try {
     return f();
   } catch (const llambda::error& e) {
@@ -61,7 +60,7 @@ class specialised_program final : public cli::program {
   cli::plan_report plan() const override {
     using P = MemoryPlan<config>;
     constexpr Limits limits = limits_of<config>;
-    cli::plan_report r{limits.context,     limits.batch,     limits.threads, std::string(info(limits.kv).name),
+    cli::plan_report r{limits.context,     limits.batch,    limits.threads, std::string(info(limits.kv).name),
                        P::weights_in_file, P::kv_per_token, P::total(),     {}};
     for (const auto& [entry, bytes] : P::entries()) r.entries.emplace_back(entry, bytes);
     return r;
@@ -73,8 +72,12 @@ class specialised_program final : public cli::program {
     return guarded([&] {
       generate_options options;
       options.max_tokens = o.max_tokens;
-      options.sampling = {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .min_p = o.min_p,
-                          .repeat_penalty = o.repeat_penalty, .repeat_last_n = o.repeat_last_n,
+      options.sampling = {.temperature = o.temperature,
+                          .top_k = o.top_k,
+                          .top_p = o.top_p,
+                          .min_p = o.min_p,
+                          .repeat_penalty = o.repeat_penalty,
+                          .repeat_last_n = o.repeat_last_n,
                           .seed = static_cast<std::uint64_t>(o.seed)};
       options.sampling.validate();  // before minutes of loading
       options.ignore_end_of_text = o.ignore_eos;
@@ -161,8 +164,7 @@ class specialised_program final : public cli::program {
       const std::vector<token_id> ids = model.tokens().encode(text, encoding);
       const std::size_t window = o.window ? o.window : (std::min)(std::size_t{512}, context->capacity() - 1);
       const stopwatch clock;
-      const auto r =
-          llambda::perplexity(model, *context, pool, std::span<const token_id>(ids), window, scoring);
+      const auto r = llambda::perplexity(model, *context, pool, std::span<const token_id>(ids), window, scoring);
       return cli::perplexity_report{r.perplexity(), r.nats, clock.seconds(), r.scored_tokens, ids.size(), window};
     });
   }

@@ -21,8 +21,7 @@ struct finished {
 };
 
 /// Runs `arguments` (the first is the program, looked up in PATH) and waits. `waiting` is called now and then.
-template <class F>
-finished run_program(const std::vector<std::string>& arguments, F&& waiting) {
+template <class F> finished run_program(const std::vector<std::string>& arguments, F&& waiting) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   posix_spawn_file_actions_t actions;
@@ -45,10 +44,14 @@ finished run_program(const std::vector<std::string>& arguments, F&& waiting) {
   char block[4096];
   while (true) {
     const ssize_t n = read(ends[0], block, sizeof block);
-    if (n > 0) result.output.append(block, static_cast<std::size_t>(n));
-    else if (n == 0) break;
-    else if (errno == EAGAIN) waiting(), usleep(50000);
-    else if (errno != EINTR) break;
+    if (n > 0)
+      result.output.append(block, static_cast<std::size_t>(n));
+    else if (n == 0)
+      break;
+    else if (errno == EAGAIN)
+      waiting(), usleep(50000);
+    else if (errno != EINTR)
+      break;
   }
   close(ends[0]);
   int status = 0;

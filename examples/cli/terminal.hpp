@@ -2,6 +2,7 @@
 // numbers in words, exit codes, Ctrl-C.
 #pragma once
 
+#include <unistd.h>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
@@ -11,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
