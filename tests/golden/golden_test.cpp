@@ -49,7 +49,7 @@ void compare(const std::string& name, double tolerance, unsigned threads, std::s
   const auto file = std::make_shared<const gguf_file>(
       gguf_file::open(test::source_path("tests/golden/" + name + ".gguf").string()));
   const gguf_file expect = gguf_file::open(test::source_path("tests/golden/" + name + ".expect.gguf").string());
-  const Transformer<C> model(bind<C>(file, pool));
+  const Transformer<C> model(bind_weights<C>(file, pool));
   const auto ctx = std::make_unique<Context<C>>();
   const auto tokens = expect.find("golden.tokens")->template to_vector<token_id>();
 

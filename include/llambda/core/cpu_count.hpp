@@ -63,9 +63,9 @@ inline unsigned cgroup_cpus(const std::string& root = "") {
     while (true) {
       if (path == "/") path.clear();
       if (v2) {
-        std::istringstream max(detail::first_line(root + "/sys/fs/cgroup" + path + "/cpu.max"));
+        std::istringstream line_of_max(detail::first_line(root + "/sys/fs/cgroup" + path + "/cpu.max"));
         std::string quota, period;
-        if (max >> quota >> period) consider(detail::whole_cpus(quota, period));
+        if (line_of_max >> quota >> period) consider(detail::whole_cpus(quota, period));
       } else {
         const std::string dir = root + "/sys/fs/cgroup/cpu" + path;
         consider(detail::whole_cpus(detail::first_line(dir + "/cpu.cfs_quota_us"),

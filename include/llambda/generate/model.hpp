@@ -42,7 +42,7 @@ class Model {
       : Model(stopwatch(), std::make_shared<const gguf_file>(gguf_file::parse(std::move(file))), pool, progress) {}
 
   Model(stopwatch clock, std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_progress& progress)
-      : tokenizer_(load_vocab(*file)), transformer_(bind<C>(std::move(file), pool, progress)) {
+      : tokenizer_(load_vocab(*file)), transformer_(bind_weights<C>(std::move(file), pool, progress)) {
     load_seconds_ = clock.seconds();
   }
 

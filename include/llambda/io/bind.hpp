@@ -116,7 +116,7 @@ void fill_rope_table(Weights<C>& weights, thread_pool& pool) {
 /// Checks and packs. The weights keep `file` alive, since lookup tables stay in it.
 /// Throws load_error(config_mismatch) with the list of all differences, what read_spec throws, error(out_of_memory).
 template <ModelConfig C>
-Weights<C> bind(std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_progress& progress = {}) {
+Weights<C> bind_weights(std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_progress& progress = {}) {
   Weights<C> weights;
   std::vector<mismatch> found = detail::differences<C>(*file, weights);
   if (!found.empty()) throw load_error(errc::config_mismatch, file->path(), std::move(found));

@@ -9,7 +9,6 @@
 #include <llambda/io/byte_reader.hpp>
 
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -213,11 +212,9 @@ class gguf_value {
         return convert<T>(load_le<double>(at));
       case gguf_type::boolean:
         return convert<T>(load_le<std::uint8_t>(at) != 0);
-      case gguf_type::string:
-      case gguf_type::array:
-        break;
+      default:
+        fail_type(wanted<T>());
     }
-    fail_type(wanted<T>());
   }
 
   template <class T, class From> T convert(From value) const {

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <new>
 #include <span>
 #include <string>

@@ -53,7 +53,7 @@ LLAMBDA_NOINLINE void attend(const float* q, const kv_element<Kv>* keys, const k
       for (std::size_t p = count; p < padded(count); ++p) weights[g][p] = -infinity;
       vec largest = vec::broadcast(-infinity);
       for (std::size_t p = 0; p < count; p += lanes) largest = max_or_second<A>(largest, vec::load(weights[g] + p));
-      const float new_top = compat::max(top[g], reduce_max<A>(largest));
+      const float new_top = (compat::max)(top[g], reduce_max<A>(largest));
       correction[g] = exp_f32(top[g] - new_top);
       top[g] = new_top;
       vec block_total = vec::zero();

@@ -40,8 +40,9 @@ struct float_register {
 namespace compat {
 
 LLAMBDA_INLINE float fma(float a, float b, float c) noexcept { return std::fma(a, b, c); }
-LLAMBDA_INLINE float min(float a, float b) noexcept { return a < b ? a : b; }
-LLAMBDA_INLINE float max(float a, float b) noexcept { return a > b ? a : b; }
+// In parentheses wherever they are named: <windows.h> has macros min and max.
+LLAMBDA_INLINE float (min)(float a, float b) noexcept { return a < b ? a : b; }
+LLAMBDA_INLINE float (max)(float a, float b) noexcept { return a > b ? a : b; }
 LLAMBDA_INLINE float load(const float* p, float) noexcept { return *p; }
 LLAMBDA_INLINE void store(float* p, float v) noexcept { *p = v; }
 LLAMBDA_INLINE float broadcast(float x, float) noexcept { return x; }
@@ -76,11 +77,11 @@ LLAMBDA_INLINE xsimd::batch<float, X> fma(const xsimd::batch<float, X>& a, const
 }
 
 template <class X>
-LLAMBDA_INLINE xsimd::batch<float, X> min(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
+LLAMBDA_INLINE xsimd::batch<float, X> (min)(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
   return (xsimd::min)(a, b);
 }
 template <class X>
-LLAMBDA_INLINE xsimd::batch<float, X> max(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
+LLAMBDA_INLINE xsimd::batch<float, X> (max)(const xsimd::batch<float, X>& a, const xsimd::batch<float, X>& b) noexcept {
   return (xsimd::max)(a, b);
 }
 template <class X>

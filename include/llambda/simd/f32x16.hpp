@@ -69,12 +69,12 @@ LLAMBDA_INLINE f32x16<A> fma(const f32x16<A>& a, const f32x16<A>& b, const f32x1
 /// a < b ? a : b, so b where either is NaN.
 template <Arch A>
 LLAMBDA_INLINE f32x16<A> min_or_second(const f32x16<A>& a, const f32x16<A>& b) noexcept {
-  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return compat::min(x, y); }, a, b);
+  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return (compat::min)(x, y); }, a, b);
 }
 /// a > b ? a : b, so b where either is NaN.
 template <Arch A>
 LLAMBDA_INLINE f32x16<A> max_or_second(const f32x16<A>& a, const f32x16<A>& b) noexcept {
-  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return compat::max(x, y); }, a, b);
+  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return (compat::max)(x, y); }, a, b);
 }
 
 /// Sum of the 16 lanes, upper half onto lower half at each step.
@@ -94,7 +94,7 @@ LLAMBDA_INLINE float reduce_max(const f32x16<A>& a) noexcept {
   alignas(buffer_alignment) float x[lanes];
   a.store(x);
   for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) x[i] = compat::max(x[i], x[i + half]);
+    for (std::size_t i = 0; i < half; ++i) x[i] = (compat::max)(x[i], x[i + half]);
   }
   return x[0];
 }

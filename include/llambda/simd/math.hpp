@@ -16,8 +16,8 @@ template <class P>
 LLAMBDA_INLINE P exp_register(const P& x_in) noexcept {
   const auto c = [](float value) LLAMBDA_LAMBDA { return compat::broadcast(value, P{}); };
   const P magic = c(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  P x = compat::min(c(89.0f), x_in);  // the constant first: NaN passes through
-  x = compat::max(c(-104.0f), x);
+  P x = (compat::min)(c(89.0f), x_in);  // the constant first: NaN passes through
+  x = (compat::max)(c(-104.0f), x);
   const P n = compat::fma(x, c(1.44269504088896341f), magic) - magic;
   P r = compat::fma(n, c(-0.693145751953125f), x);
   r = compat::fma(n, c(-1.42860682030941723e-6f), r);

@@ -1,0 +1,72 @@
+# Builds a source with nothing broken, which must succeed, then once a case, which must fail with the case's sentence in
+# the compiler's first error.
+#   cmake -DCOMPILER=... -DSOURCE=... -DINCLUDES="dir|dir" [-DSENTENCES="header|header"] -P check.cmake
+# SENTENCES are headers whose every rule must have a case in the source.
+cmake_minimum_required(VERSION 3.22)
+separate_arguments(flags UNIX_COMMAND "-std=c++20 -O0 -fsyntax-only")
+string(REPLACE "|" ";" includes "${INCLUDES}")
+foreach(dir ${includes})
+  list(APPEND flags "-I${dir}")
+endforeach()
+
+function(compile out_code out_text)
+  execute_process(COMMAND "${COMPILER}" ${flags} ${ARGN} "${SOURCE}"
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  set(${out_code} "${code}" PARENT_SCOPE)
+  set(${out_text} "${text}" PARENT_SCOPE)
+endfunction()
+
+compile(code text)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "llambda: compile_fail: does not compile with nothing broken:\n${text}")
+endif()
+
+# "// case n: sentence" and "// flags n: options"; semicolons would split CMake lists and are looked up as commas.
+file(READ "${SOURCE}" source)
+string(REPLACE ";" "," source "${source}")
+string(REGEX MATCHALL "// case [0-9]+: [^\n]*" cases "${source}")
+set(faults "")
+set(sentences "")
+foreach(case ${cases})
+  string(REGEX MATCH "^// case ([0-9]+): (.*)$" ignored "${case}")
+  set(number ${CMAKE_MATCH_1})
+  set(sentence "${CMAKE_MATCH_2}")
+  list(APPEND sentences "${sentence}")
+  set(options "-DBROKEN=${number}")
+  if(source MATCHES "// flags ${number}: ([^\n]*)")
+    set(options "${CMAKE_MATCH_1}")
+  endif()
+  compile(code text -Wfatal-errors ${options})  # stops at the first error
+  string(REPLACE ";" "," text "${text}")
+  string(REGEX MATCH "[^\n]*error: [^\n]*" first "${text}")
+  string(FIND "${first}" "${sentence}" at)
+  if(code EQUAL 0)
+    list(APPEND faults "case ${number} compiles, though broken: ${sentence}")
+  elseif(at EQUAL -1)
+    list(APPEND faults "case ${number}: expected first: ${sentence}\n  got first: ${first}")
+  elseif(NOT first MATCHES "llambda: ")
+    list(APPEND faults "case ${number}: the sentence does not say that it is ours: ${first}")
+  endif()
+endforeach()
+list(LENGTH cases count)
+
+# A rule without a case: its sentence stands in a header and in no case.
+string(REPLACE "|" ";" headers "${SENTENCES}")
+foreach(header ${headers})
+  file(READ "${header}" text)
+  string(REPLACE ";" "," text "${text}")
+  string(REGEX MATCHALL "RULE\\([a-z_.]+, [^\"]*\"[^\"]*\"|static_assert\\([^\"]*\"llambda: [^\"]*\"" rules "${text}")
+  foreach(rule ${rules})
+    string(REGEX MATCH "\"(llambda: [a-z]+: )?([^\"]*)\"" ignored "${rule}")
+    set(rule_sentence "${CMAKE_MATCH_2}")
+    if(rule_sentence AND NOT rule_sentence IN_LIST sentences)
+      list(APPEND faults "no case for the rule: ${rule_sentence}")
+    endif()
+  endforeach()
+endforeach()
+
+if(faults)
+  list(JOIN faults "\n" faults)
+  message(FATAL_ERROR "llambda: compile_fail:\n${faults}")
+endif()
+message(STATUS "${count} cases")

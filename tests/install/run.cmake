@@ -1,0 +1,50 @@
+# One consumer of the library from the outside: prepares what it needs, configures, builds and runs it.
+#   cmake -DHOW=find_package|add_subdirectory|fetch_content|both -DSOURCE=repo -DBUILD=its-build-tree -DWORK=dir
+#         -DGENERATOR=... -DCOMPILER=... [-DLAUNCHER=...] -P run.cmake
+cmake_minimum_required(VERSION 3.22)
+
+function(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "llambda: install: ${HOW}: ${what} failed (${code}):\n${text}")
+  endif()
+  set(output "${text}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+set(options "-DHOW=${HOW}" "-DMODEL=${SOURCE}/tests/golden/tied_q8.gguf")
+
+if(HOW STREQUAL "find_package" OR HOW STREQUAL "both")
+  run("installing" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first prefix")
+  file(RENAME "${WORK}/first prefix" "${WORK}/moved prefix")  # a package must not remember where it was
+  list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/moved prefix")
+  file(GLOB_RECURSE installed "${WORK}/moved prefix/*.cmake")
+  foreach(file ${installed})
+    file(READ "${file}" text)
+    foreach(place "${SOURCE}" "${BUILD}" "first prefix")
+      string(FIND "${text}" "${place}" at)
+      if(NOT at EQUAL -1)
+        message(FATAL_ERROR "llambda: install: ${file} names ${place}")
+      endif()
+    endforeach()
+  endforeach()
+endif()
+if(NOT HOW STREQUAL "find_package")
+  file(MAKE_DIRECTORY "${WORK}/vendored copy")
+  foreach(entry CMakeLists.txt LICENSE include configs examples)
+    file(COPY "${SOURCE}/${entry}" DESTINATION "${WORK}/vendored copy")
+  endforeach()
+  list(APPEND options "-DVENDORED=${WORK}/vendored copy")
+endif()
+
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/consumer" DESTINATION "${WORK}")
+run("configuring" "${CMAKE_COMMAND}" -S "${WORK}/consumer" -B "${WORK}/build" -G "${GENERATOR}"
+  "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -DCMAKE_BUILD_TYPE=Debug ${options})
+run("building" "${CMAKE_COMMAND}" --build "${WORK}/build")
+run("running" "${WORK}/build/consumer" "${SOURCE}/tests/golden/tied_q8.gguf")
+string(FIND "${output}" "consumer: " at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "llambda: install: ${HOW}: the consumer printed: ${output}")
+endif()
+message(STATUS "${output}")

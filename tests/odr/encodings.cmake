@@ -1,0 +1,35 @@
+# No instruction in an object that its instruction set does not have.
+#   cmake -DOBJDUMP=objdump -P encodings.cmake <baseline|avx2> OBJECT.o
+#   baseline: nothing VEX-encoded (v... instructions, BMI);  avx2: nothing EVEX-encoded (zmm, masks, registers 16 to 31)
+cmake_minimum_required(VERSION 3.22)
+math(EXPR last "${CMAKE_ARGC} - 1")
+math(EXPR before "${CMAKE_ARGC} - 2")
+set(level "${CMAKE_ARGV${before}}")
+set(listing "${CMAKE_ARGV${last}}.${level}.txt")
+execute_process(COMMAND "${OBJDUMP}" -d --no-show-raw-insn "${CMAKE_ARGV${last}}" OUTPUT_FILE "${listing}"
+  COMMAND_ERROR_IS_FATAL ANY)
+
+# Lines that match an extended regular expression (grep is much faster than CMake on a long text).
+function(lines_with expression out_count out_some)
+  execute_process(COMMAND grep -m 5 -E "${expression}" "${listing}" OUTPUT_VARIABLE some)
+  execute_process(COMMAND grep -cE "${expression}" "${listing}" OUTPUT_VARIABLE count OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(${out_count} "${count}" PARENT_SCOPE)
+  set(${out_some} "${some}" PARENT_SCOPE)
+endfunction()
+
+lines_with("^ +[0-9a-f]+:" count some)
+if(NOT count GREATER 1000)
+  message(FATAL_ERROR "llambda: encodings: '${count}' instructions: looked at the wrong file?")
+endif()
+if(level STREQUAL "baseline")
+  set(wrong "^ +[0-9a-f]+:[[:space:]]+(v[a-z0-9]+|(andn|bextr|blsi|blsr|blsmsk|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx)[lq]?)[[:space:]]")
+elseif(level STREQUAL "avx2")
+  set(wrong "%zmm|%k[0-7]|%[xy]mm(1[6-9]|2[0-9]|3[01])")
+else()
+  message(FATAL_ERROR "llambda: encodings: unknown level ${level}")
+endif()
+lines_with("${wrong}" wrong_count some)
+if(NOT wrong_count EQUAL 0)
+  message(FATAL_ERROR "llambda: encodings: ${wrong_count} instructions beyond ${level}, the first:\n${some}")
+endif()
+message(STATUS "${count} instructions, all ${level}")

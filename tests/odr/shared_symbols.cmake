@@ -1,0 +1,31 @@
+# No symbol of ours may be defined in both of two objects as something the linker merges (weak or unique).
+#   cmake -DNM=nm -P shared_symbols.cmake ONE.o OTHER.o
+cmake_minimum_required(VERSION 3.22)
+math(EXPR last "${CMAKE_ARGC} - 1")
+math(EXPR before "${CMAKE_ARGC} - 2")
+
+# Names as the linker sees them, not demangled: they have no spaces and no brackets.
+function(mergeable object out)
+  execute_process(COMMAND "${NM}" --defined-only "${object}" OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL " [WVu] [^\n]*llambda[^\n]*" lines "${text}")
+  list(TRANSFORM lines REPLACE "^ [WVu] " "")
+  list(LENGTH lines count)
+  if(count LESS 20)
+    message(FATAL_ERROR "llambda: odr: ${object} has ${count} symbols of ours that are merged: looked at the wrong file?")
+  endif()
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
+mergeable("${CMAKE_ARGV${before}}" one)
+mergeable("${CMAKE_ARGV${last}}" other)
+set(shared "")
+foreach(name ${one})
+  if(name IN_LIST other)
+    list(APPEND shared "${name}")
+  endif()
+endforeach()
+if(shared)
+  list(LENGTH shared count)
+  list(JOIN shared "\n" shared)
+  message(FATAL_ERROR "llambda: odr: ${count} shared symbols:\n${shared}")
+endif()

@@ -1,0 +1,137 @@
+// Sampling by definition, in double and with full sorts: what the fast steps are compared with.
+// One table of (id, logit) pairs that shrinks; no structure is shared with the library.
+#pragma once
+
+#include <llambda/sample/chain.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// The code of the error that `f` throws, as text; "none" without one.
+template <class F> std::string code_of(F&& f) {
+  try {
+    f();
+  } catch (const llambda::error& e) {
+    return std::string(llambda::errc_name(e.code()));
+  }
+  return "none";
+}
+
+/// Candidates of `logits`, ids counted from 0.
+inline std::vector<llambda::candidate> make(const std::vector<float>& logits) {
+  std::vector<llambda::candidate> c;
+  for (const float x : logits) c.push_back({static_cast<llambda::token_id>(c.size()), x, 0});
+  return c;
+}
+
+struct reference {
+  std::vector<std::pair<int, double>> rows;  // id, logit
+  bool ambiguous = false;                    // a cut lies within rounding: either side is right
+
+  explicit reference(const std::vector<float>& logits) {
+    for (std::size_t i = 0; i < logits.size(); ++i) rows.emplace_back(static_cast<int>(i), logits[i]);
+  }
+
+  void sort() {
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  }
+
+  std::vector<double> probabilities() const {
+    double max = -inf;
+    for (const auto& row : rows) max = std::fmax(max, row.second);
+    std::vector<double> p;
+    double sum = 0;
+    for (const auto& row : rows) sum += p.emplace_back(row.second == max ? 1 : std::exp(row.second - max));
+    for (double& x : p) x /= sum;
+    return p;
+  }
+
+  void penalise(const std::vector<int>& history, double penalty, int last_n) {
+    std::set<int> seen;
+    for (std::size_t i = 0; i < history.size(); ++i) {
+      const std::size_t from_end = history.size() - i;
+      if (last_n < 0 || from_end <= static_cast<std::size_t>(last_n)) seen.insert(history[i]);
+    }
+    for (auto& row : rows) {
+      if (seen.count(row.first) == 0) continue;
+      // The library works in float here: so does its definition.
+      const auto logit = static_cast<float>(row.second);
+      const auto factor = static_cast<float>(penalty);
+      row.second = logit > 0 ? logit / factor : logit * factor;
+      if (std::isinf(row.second) && !std::isinf(logit)) {
+        row.second = std::copysign(static_cast<double>((std::numeric_limits<float>::max)()), row.second);
+      }
+    }
+  }
+
+  void top_k(int k) {
+    if (k == 0) return;
+    sort();
+    while (rows.size() > static_cast<std::size_t>(k)) rows.pop_back();
+  }
+
+  void top_p(double p) {
+    if (p >= 1) return;
+    sort();
+    const std::vector<double> each = probabilities();
+    double sum = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sum += each[i];
+      ambiguous |= std::fabs(sum - (p - 1e-6)) < 5e-7;
+      if (sum >= p - 1e-6) {
+        rows.resize(i + 1);
+        return;
+      }
+    }
+  }
+
+  void min_p(double p) {
+    if (p == 0) return;
+    double max = -inf;
+    for (const auto& row : rows) max = std::fmax(max, row.second);
+    std::vector<std::pair<int, double>> kept;
+    for (const auto& row : rows) {
+      const double ratio = row.second == max ? 1 : std::exp(row.second - max);
+      ambiguous |= row.second != max && std::fabs(ratio / p - 1) < 1e-6;
+      if (row.second == max || ratio >= p) kept.push_back(row);
+    }
+    rows = kept;
+  }
+
+  /// Probability of each token that is left, after `temperature`.
+  std::map<int, double> distribution(double temperature) {
+    double max = -inf;
+    for (const auto& row : rows) max = std::fmax(max, row.second);
+    for (auto& row : rows) {
+      row.second = row.second == max ? 0 : std::isinf(row.second) ? -inf : (row.second - max) / temperature;
+    }
+    std::map<int, double> out;
+    const std::vector<double> p = probabilities();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (p[i] > 0) out[rows[i].first] = p[i];
+    }
+    return out;
+  }
+
+  void filter(const llambda::sampling_params& params, const std::vector<int>& history) {
+    if (params.repeat_penalty != 1) {
+      penalise(history, static_cast<double>(params.repeat_penalty), params.repeat_last_n);
+    }
+    top_k(params.top_k);
+    top_p(static_cast<double>(params.top_p));
+    min_p(static_cast<double>(params.min_p));
+  }
+};
+
+}  // namespace test
