@@ -21,14 +21,14 @@ struct plan_entry {
 };
 
 /// All sizes in bytes.
-template <ModelConfig C>
-struct MemoryPlan {
+template <ModelConfig C> struct MemoryPlan {
   /// Tensors as the file stores them.
   static constexpr std::size_t weights_in_file = [] {
     std::size_t sum = file_bytes_of<GlobalTensors<C>>;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((sum += file_bytes_of<LayerTensors<C, K>> * layers_of_kind<C, K>), ...);
-    }(std::make_index_sequence<kind_count<C>>{});
+    }
+    (std::make_index_sequence<kind_count<C>>{});
     return sum;
   }();
   /// Tensors packed for the kernels.
@@ -36,14 +36,14 @@ struct MemoryPlan {
     std::size_t sum = arena_bytes_of<GlobalTensors<C>>;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((sum += arena_bytes_of<LayerTensors<C, K>> * layers_of_kind<C, K>), ...);
-    }(std::make_index_sequence<kind_count<C>>{});
+    }
+    (std::make_index_sequence<kind_count<C>>{});
     return sum;
   }();
   /// Tensors that stay in the file and are read there.
   static constexpr std::size_t weights_mapped = tied<C> ? 0 : GlobalTensors<C>::Embedding::file_bytes;
   /// Cosines and sines of all positions, (context, rope_dim) floats.
-  static constexpr std::size_t tables =
-      aligned_bytes(limits_of<C>.context * rope_dim<C> * sizeof(float));
+  static constexpr std::size_t tables = aligned_bytes(limits_of<C>.context * rope_dim<C> * sizeof(float));
   static constexpr std::size_t kv_cache = KvCache<C>::bytes;
   static constexpr std::size_t kv_per_token = kv_cache / limits_of<C>.context;
   static constexpr std::size_t activations = context_layout<C>::activation_bytes;
@@ -68,8 +68,7 @@ struct MemoryPlan {
 };
 
 /// Fails to compile when a model with one context needs more than `Budget` bytes; both numbers are in the message.
-template <ModelConfig C, std::size_t Budget, std::size_t Needed = MemoryPlan<C>::total()>
-struct MemoryBudget {
+template <ModelConfig C, std::size_t Budget, std::size_t Needed = MemoryPlan<C>::total()> struct MemoryBudget {
   static_assert(Needed <= Budget,
                 "llambda: memory_plan: the plan needs more bytes than the budget allows (MemoryBudget<Config, Budget, "
                 "Needed>); lower Limits::context or Limits::batch, or store the KV cache as f16");

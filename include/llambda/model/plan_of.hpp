@@ -22,8 +22,7 @@ struct plan_numbers {
 };
 
 /// The constants of MemoryPlan<C> as values.
-template <ModelConfig C>
-constexpr plan_numbers plan_numbers_of() noexcept {
+template <ModelConfig C> constexpr plan_numbers plan_numbers_of() noexcept {
   using P = MemoryPlan<C>;
   return {P::weights_in_file, P::weights_packed, P::weights_mapped, P::tables,
           P::kv_cache,        P::activations,    P::scratch,        P::total()};
@@ -41,11 +40,16 @@ constexpr packed_shape packed_shape_of(quant q) noexcept {
     return packed_shape{Format<Q>::step, Format<Q>::step_bytes, Format<Q>::activation};
   };
   switch (q) {
-    case quant::none: break;
-    case quant::f32: return shape.template operator()<quant::f32>();
-    case quant::f16: return shape.template operator()<quant::f16>();
-    case quant::bf16: return shape.template operator()<quant::bf16>();
-    case quant::q8_0: return shape.template operator()<quant::q8_0>();
+    case quant::none:
+      break;
+    case quant::f32:
+      return shape.template operator()<quant::f32>();
+    case quant::f16:
+      return shape.template operator()<quant::f16>();
+    case quant::bf16:
+      return shape.template operator()<quant::bf16>();
+    case quant::q8_0:
+      return shape.template operator()<quant::q8_0>();
   }
   return {1, 0, activation_kind::f32};
 }
@@ -63,8 +67,7 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
     const detail::packed_shape shape = detail::packed_shape_of(format);
     q8 = q8 || shape.activation == activation_kind::q8;
     p.weights_in_file += rows * row_bytes(format, cols);
-    p.weights_packed +=
-        aligned_bytes(tile_count(rows) * (round_up(cols, shape.step) / shape.step * shape.step_bytes));
+    p.weights_packed += aligned_bytes(tile_count(rows) * (round_up(cols, shape.step) / shape.step * shape.step_bytes));
   };
   const auto vector = [&](std::size_t n) {
     p.weights_in_file += n * sizeof(float);
@@ -94,7 +97,8 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
 
   const auto floats = [](std::size_t n) { return aligned_bytes(n * sizeof(float)); };
   const std::size_t element = l.kv == quant::f16 ? 2 : 4, heads = s.layers * s.kv_heads;
-  const std::size_t hidden = padded(s.hidden), ffn = padded(s.ffn), widest_row = padded((std::max)({s.hidden, q, s.ffn}));
+  const std::size_t hidden = padded(s.hidden), ffn = padded(s.ffn),
+                    widest_row = padded((std::max)({s.hidden, q, s.ffn}));
   const std::size_t q8_stride = q8 ? q8_row_bytes(widest_row) : 0;
   p.tables = floats(l.context * rules::rope_dim(s));
   p.kv_cache = aligned_bytes(heads * padded(l.context) * head_dim * element) +

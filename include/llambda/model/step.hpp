@@ -11,14 +11,12 @@
 namespace llambda::inline LLAMBDA_ABI {
 
 /// Which forms of an operand the formats of the matrices need that multiply it.
-template <class... Tensors>
-struct operand_needs {
+template <class... Tensors> struct operand_needs {
   static constexpr bool q8 = ((Format<Tensors::format>::activation == activation_kind::q8) || ...);
 };
 
 /// One thread's view of a step.
-template <ModelConfig C, Arch A, class Trace>
-struct Step {
+template <ModelConfig C, Arch A, class Trace> struct Step {
   using layout = context_layout<C>;
 
   Context<C>& ctx;
@@ -35,8 +33,7 @@ struct Step {
   };
 
   /// operand = rmsnorm(hidden) * weight.
-  template <class Needs>
-  LLAMBDA_INLINE operand normalised(const float* weight) const noexcept {
+  template <class Needs> LLAMBDA_INLINE operand normalised(const float* weight) const noexcept {
     constexpr std::size_t N = C::spec.hidden;
     if (tokens == 1) {
       float* own = ctx.scratch_floats(thread.index());
@@ -88,8 +85,7 @@ struct Step {
 
   /// Shows a buffer to the trace. Precondition: the buffer is complete on all threads.
   template <fixed_string Name>
-  LLAMBDA_INLINE void show(std::size_t layer, const float* data, std::size_t width,
-                           std::size_t stride) const noexcept {
+  LLAMBDA_INLINE void show(std::size_t layer, const float* data, std::size_t width, std::size_t stride) const noexcept {
     if constexpr (Trace::enabled) {
       thread.barrier();
       if (thread.index() == 0) trace.template operator()<Name>(layer, trace_rows{data, tokens, width, stride});

@@ -9,8 +9,7 @@
 namespace llambda::inline LLAMBDA_ABI {
 
 /// Tensors of one layer of kind `Kind`.
-template <ModelConfig C, std::size_t Kind>
-struct LayerTensors {
+template <ModelConfig C, std::size_t Kind> struct LayerTensors {
   static constexpr LayerSpec K = C::spec.kinds[Kind];
   using Norm = Vector<C::spec.hidden>;
   using Wq = Tensor<K.attn_q, q_dim<C>, C::spec.hidden>;
@@ -20,14 +19,13 @@ struct LayerTensors {
   using Gate = Tensor<K.ffn_gate, C::spec.ffn, C::spec.hidden>;
   using Up = Tensor<K.ffn_up, C::spec.ffn, C::spec.hidden>;
   using Down = Tensor<K.ffn_down, C::spec.hidden, C::spec.ffn>;
-  BOOST_HANA_DEFINE_STRUCT(LayerTensors, (Norm, attn_norm), (Wq, attn_q), (Wk, attn_k), (Wv, attn_v),
-                           (Wo, attn_output), (Norm, ffn_norm), (Gate, ffn_gate), (Up, ffn_up), (Down, ffn_down));
+  BOOST_HANA_DEFINE_STRUCT(LayerTensors, (Norm, attn_norm), (Wq, attn_q), (Wk, attn_k), (Wv, attn_v), (Wo, attn_output),
+                           (Norm, ffn_norm), (Gate, ffn_gate), (Up, ffn_up), (Down, ffn_down));
 };
 
 /// Tensors outside the layers. A tied embedding is packed, since it is also multiplied; an untied one is only looked
 /// up, and stays in the file.
-template <ModelConfig C>
-struct GlobalTensors {
+template <ModelConfig C> struct GlobalTensors {
   using Packed = Tensor<C::spec.token_embd, C::spec.vocab, C::spec.hidden>;
   using Lookup = FileTensor<C::spec.token_embd, C::spec.vocab, C::spec.hidden>;
   using Embedding = std::conditional_t<tied<C>, Packed, Lookup>;

@@ -14,17 +14,14 @@ namespace llambda::inline LLAMBDA_ABI {
 
 namespace detail {
 
-template <ModelConfig C, class Sequence>
-struct layer_storage;
-template <ModelConfig C, std::size_t... K>
-struct layer_storage<C, std::index_sequence<K...>> {
+template <ModelConfig C, class Sequence> struct layer_storage;
+template <ModelConfig C, std::size_t... K> struct layer_storage<C, std::index_sequence<K...>> {
   using type = std::tuple<std::array<LayerTensors<C, K>, layers_of_kind<C, K>>...>;
 };
 
 }  // namespace detail
 
-template <ModelConfig C>
-struct Weights {
+template <ModelConfig C> struct Weights {
   using Layers = typename detail::layer_storage<C, std::make_index_sequence<kind_count<C>>>::type;
 
   std::shared_ptr<const void> source;  // what holds the tensors that are not copied
@@ -36,22 +33,15 @@ struct Weights {
   const float* rope_row(std::size_t position) const noexcept { return rope_table + position * rope_dim<C>; }
 
   /// Calls f(tensors of layer i); f is instantiated once a layer kind, not once a layer.
-  template <class F>
-  LLAMBDA_INLINE void visit_layer(std::size_t i, F&& f) const {
-    visit(*this, i, f);
-  }
-  template <class F>
-  LLAMBDA_INLINE void visit_layer(std::size_t i, F&& f) {
-    visit(*this, i, f);
-  }
+  template <class F> LLAMBDA_INLINE void visit_layer(std::size_t i, F&& f) const { visit<0>(*this, i, f); }
+  template <class F> LLAMBDA_INLINE void visit_layer(std::size_t i, F&& f) { visit<0>(*this, i, f); }
 
  private:
-  template <class Self, class F>
-  static LLAMBDA_INLINE void visit(Self& self, std::size_t i, F& f) {
-    const std::size_t kind = C::spec.kind_of[i], index = index_in_kind<C>[i];
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((kind == K ? (f(std::get<K>(self.layers)[index]), true) : false) || ...);
-    }(std::make_index_sequence<kind_count<C>>{});
+  template <std::size_t Kind, class Self, class F> static LLAMBDA_INLINE void visit(Self& self, std::size_t i, F& f) {
+    if constexpr (Kind + 1 < kind_count<C>) {
+      if (C::spec.kind_of[i] != Kind) return visit<Kind + 1>(self, i, f);
+    }
+    if constexpr (layers_of_kind<C, Kind> != 0) f(std::get<Kind>(self.layers)[index_in_kind<C>[i]]);
   }
 };
 

@@ -47,6 +47,15 @@ LLAMBDA_INLINE float load(const float* p, float) noexcept { return *p; }
 LLAMBDA_INLINE void store(float* p, float v) noexcept { *p = v; }
 LLAMBDA_INLINE float broadcast(float x, float) noexcept { return x; }
 
+/// The value, rounded: the compiler may not fuse the product it comes from with an addition (g++ does even for
+/// intrinsics), which would round differently from one instruction set and optimisation level to the next.
+LLAMBDA_INLINE float rounded(float x) noexcept {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+  __asm__("" : "+x"(x));
+#endif
+  return x;
+}
+
 /// 2^n for the integer n in [-126, 127] that sits in the low mantissa bits of `n + 1.5 * 2^23`.
 LLAMBDA_INLINE float power_of_two(float biased) noexcept {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(biased) + 127u) << 23);
@@ -95,6 +104,13 @@ LLAMBDA_INLINE void store(float* p, const xsimd::batch<float, X>& v) noexcept {
 template <class X>
 LLAMBDA_INLINE xsimd::batch<float, X> broadcast(float x, const xsimd::batch<float, X>&) noexcept {
   return xsimd::batch<float, X>(x);
+}
+template <class X>
+LLAMBDA_INLINE xsimd::batch<float, X> rounded(xsimd::batch<float, X> x) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+  __asm__("" : "+v"(x.data));
+#endif
+  return x;
 }
 template <class X>
 LLAMBDA_INLINE xsimd::batch<float, X> power_of_two(const xsimd::batch<float, X>& biased) noexcept {

@@ -53,7 +53,7 @@ LLAMBDA_INLINE f32x16<A> operator-(const f32x16<A>& a, const f32x16<A>& b) noexc
 }
 template <Arch A>
 LLAMBDA_INLINE f32x16<A> operator*(const f32x16<A>& a, const f32x16<A>& b) noexcept {
-  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return x * y; }, a, b);
+  return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return compat::rounded(x * y); }, a, b);
 }
 template <Arch A>
 LLAMBDA_INLINE f32x16<A> operator/(const f32x16<A>& a, const f32x16<A>& b) noexcept {
