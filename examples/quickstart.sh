@@ -8,9 +8,12 @@ need_packages g++ cmake make libxsimd-dev libboost-dev libcli11-dev nlohmann-jso
 
 build=${LLAMBDA_BUILD_DIR:-"$root/build/quickstart"}
 echo "building for this machine's CPU in $build (about a minute the first time)" >&2
-cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DLLAMBDA_BUILD_TESTS=OFF -DLLAMBDA_ARCH=native >"$build.log" 2>&1 ||
-  { mkdir -p "$build"; cat "$build.log" >&2; exit 1; }
-cmake --build "$build" --target default_model --parallel 2 >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+mkdir -p "$build"
+log="$build/build.log"
+{
+  cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DLLAMBDA_BUILD_TESTS=OFF -DLLAMBDA_ARCH=native &&
+    cmake --build "$build" --target default_model --parallel 2
+} >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 
 if [ $# -eq 0 ]; then set -- "In the beginning"; fi
 prompt=$1

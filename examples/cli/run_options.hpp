@@ -17,6 +17,7 @@ inline void add_thread_option(CLI::App& app, unsigned& threads) {
 }
 
 inline void add_run_options(CLI::App& app, run_options& o) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // scripts append options
   constexpr double most = (std::numeric_limits<float>::max)();
   auto* prompt = app.add_option("-p,--prompt", o.prompt, "text to continue");
   app.add_option("-f,--file", o.prompt_file, "read the prompt from a file; - is standard input")->excludes(prompt);

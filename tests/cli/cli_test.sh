@@ -70,6 +70,8 @@ check "a compiler that is not there" exits 1 "$driver" run "$model" --cxx "$work
 # the embedded model
 check "embedded: run" exits 0 "$program" run -p "In the beginning" -n 8 --temp 0
 cp "$work/out" "$work/greedy"
+check "the last of an option given twice counts" exits 0 "$program" run -p "In the beginning" -n 8 --temp 1 --temp 0
+check "... as if given once" cmp -s "$work/out" "$work/greedy"
 check "... the text alone on stdout" sh -c "! grep -q tok/s '$work/out'"
 check "--json: figures are one JSON object on stderr" exits 0 "$program" run -p "In the beginning" -n 8 --temp 0 --json
 check "... with the planned bytes" says '"planned_bytes":'
