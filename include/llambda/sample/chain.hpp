@@ -53,7 +53,7 @@ namespace sampling {
 inline double log_sum_exp(std::span<const float> logits) {
   const float max = logits.empty() ? -infinity : logits[static_cast<std::size_t>(argmax(logits))];
   if (max == -infinity) no_logits("there are no logits");
-  if (max == infinity) return infinity;
+  if (max == infinity) return static_cast<double>(infinity);
   double sum = 0;
   for (const float x : logits) sum += softmax_weight(x, max);
   return static_cast<double>(max) + std::log(sum);
@@ -61,7 +61,7 @@ inline double log_sum_exp(std::span<const float> logits) {
 
 /// Log-probability of a logit under its log_sum_exp. Where a logit is +inf only those have a probability, taken as 1.
 inline float log_prob(float logit, double log_sum) noexcept {
-  if (log_sum == infinity) return logit == infinity ? 0.0f : -infinity;
+  if (log_sum == static_cast<double>(infinity)) return logit == infinity ? 0.0f : -infinity;
   return static_cast<float>(static_cast<double>(logit) - log_sum);
 }
 

@@ -160,10 +160,11 @@ LLAMBDA_INTEGER_ONLY inline void guard() noexcept {
 #else
   static constexpr char before[] = "llambda: this program needs AVX2+FMA+F16C; this CPU lacks:";
 #endif
-  long written = ::write(2, before, sizeof before - 1);
-  written += ::write(2, text, length);
-  written += ::write(2, "\n", 1);
-  ::_exit(written > 0 ? exit_code : exit_code);
+  // Nothing can be done about a message that cannot be written: the exit code says it too.
+  [[maybe_unused]] long written = ::write(2, before, sizeof before - 1);
+  written = ::write(2, text, length);
+  written = ::write(2, "\n", 1);
+  ::_exit(exit_code);
 }
 
 #else
