@@ -13,6 +13,10 @@ include_guard(GLOBAL)
 set(LLAMBDA_MODEL_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 function(llambda_arch_options target arch)
+  if(NOT arch STREQUAL "avx2" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # g++ 12 takes the undefined operand of its own AVX-512 intrinsics for a fault (GCC bug 105593).
+    target_compile_options(${target} PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
+  endif()
   if(arch STREQUAL "avx2")
     target_compile_options(${target} PRIVATE -mavx2 -mfma -mf16c -mbmi2)
   elseif(arch STREQUAL "avx512")

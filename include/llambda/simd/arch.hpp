@@ -1,6 +1,6 @@
 // Instruction sets as tags. A kernel takes one as its last template parameter and contains no #ifdef; everything that
 // differs between them is an atom in this directory. Tags inherit, so that an atom for avx512 serves its successors
-// until they get one of their own: pick with std::derived_from.
+// until they get one of their own: specialise for the concepts below.
 #pragma once
 
 #include <llambda/core/config_macros.hpp>
@@ -31,6 +31,12 @@ struct avx512 : avx2 {
 
 template <class A>
 concept Arch = std::same_as<A, arch::scalar> || std::derived_from<A, arch::avx2>;
+
+/// For atoms: a specialisation for Avx512Arch is more specialised than one for Avx2Arch.
+template <class A>
+concept Avx2Arch = Arch<A> && std::derived_from<A, arch::avx2>;
+template <class A>
+concept Avx512Arch = Avx2Arch<A> && std::derived_from<A, arch::avx512>;
 
 /// The widest instruction set the compiler's flags allow.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \

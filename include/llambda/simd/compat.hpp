@@ -120,16 +120,14 @@ LLAMBDA_INLINE xsimd::batch<float, X> power_of_two(const xsimd::batch<float, X>&
 
 }  // namespace compat
 
-template <Arch A>
-  requires std::derived_from<A, arch::avx2>
+template <Avx2Arch A>
 struct float_register<A> {
   using type = xsimd::batch<float, xsimd::fma3<xsimd::avx2>>;
   static constexpr std::size_t size = 8;
 };
 
 #if LLAMBDA_HAS_AVX512
-template <Arch A>
-  requires std::derived_from<A, arch::avx512>
+template <Avx512Arch A>
 struct float_register<A> {
   using type = xsimd::batch<float, xsimd::avx512bw>;
   static constexpr std::size_t size = 16;

@@ -35,8 +35,7 @@ struct convert {
 };
 
 #if LLAMBDA_HAS_AVX2
-template <Arch A>
-  requires std::derived_from<A, arch::avx2>
+template <Avx2Arch A>
 struct convert<A> {
   static LLAMBDA_INLINE f32x16<A> from_half(const std::uint16_t* p) noexcept {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));

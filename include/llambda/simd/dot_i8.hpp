@@ -33,8 +33,7 @@ struct dot_i8 {
 #if LLAMBDA_HAS_AVX2
 /// vpmaddubsw multiplies unsigned by signed bytes: |w| and x with w's sign moved to it. Its 16-bit pair sums are at most
 /// 2 * 128 * 127 = 32512 in size, below the 32767 where it would saturate.
-template <Arch A>
-  requires std::derived_from<A, arch::avx2>
+template <Avx2Arch A>
 struct dot_i8<A> {
   struct sums {
     __m256i v[2];
@@ -58,8 +57,7 @@ struct dot_i8<A> {
 
 #if LLAMBDA_HAS_AVX512
 /// As AVX2; there is no vpsignb for 512 bits, so x is negated under the mask of w's sign bits.
-template <Arch A>
-  requires std::derived_from<A, arch::avx512>
+template <Avx512Arch A>
 struct dot_i8<A> {
   struct sums {
     __m512i v;
