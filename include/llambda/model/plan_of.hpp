@@ -103,9 +103,8 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
   p.tables = floats(l.context * rules::rope_dim(s));
   p.kv_cache = aligned_bytes(heads * padded(l.context) * head_dim * element) +
                aligned_bytes(heads * l.context * padded(head_dim) * element);
-  p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * padded(q)) +
-                  2 * floats(l.batch * padded(kv) + lanes) + 2 * floats(l.batch * ffn) +
-                  aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
+  p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * padded(q)) + 2 * floats(l.batch * padded(kv)) +
+                  2 * floats(l.batch * ffn) + aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
   p.scratch = l.threads * (floats(hidden) + q8_stride);
   p.total = p.weights_packed + p.weights_mapped + p.tables + p.kv_cache + p.activations + p.scratch;
   return p;

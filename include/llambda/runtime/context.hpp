@@ -27,13 +27,13 @@ inline constexpr bool uses_q8_activations = [] {
       look.template operator()<C::spec.kinds[K].ffn_gate>(), look.template operator()<C::spec.kinds[K].ffn_up>(),
       look.template operator()<C::spec.kinds[K].ffn_down>()),
      ...);
-  }(std::make_index_sequence<kind_count<C>>{});
+  }
+  (std::make_index_sequence<kind_count<C>>{});
   return any;
 }();
 
 /// Sizes of the buffers of a context, shared by the context and the plan. Strides are floats from token to token.
-template <ModelConfig C>
-struct context_layout {
+template <ModelConfig C> struct context_layout {
   static constexpr Limits limits = limits_of<C>;
   static constexpr std::size_t hidden_stride = padded(C::spec.hidden);
   static constexpr std::size_t q_stride = padded(q_dim<C>);
@@ -44,18 +44,16 @@ struct context_layout {
 
   static constexpr std::size_t floats(std::size_t count) noexcept { return aligned_bytes(count * sizeof(float)); }
 
-  /// The slack of 16 lets a head's last vector be loaded whole.
-  static constexpr std::size_t kv_rows = limits.batch * kv_stride + lanes;
   static constexpr std::size_t activation_bytes =
-      2 * floats(limits.batch * hidden_stride) + 2 * floats(limits.batch * q_stride) + 2 * floats(kv_rows) +
-      2 * floats(limits.batch * ffn_stride) + aligned_bytes(limits.batch * q8_stride) + floats(logits_count);
+      2 * floats(limits.batch * hidden_stride) + 2 * floats(limits.batch * q_stride) +
+      2 * floats(limits.batch * kv_stride) + 2 * floats(limits.batch * ffn_stride) +
+      aligned_bytes(limits.batch * q8_stride) + floats(logits_count);
   static constexpr std::size_t scratch_stride = floats(hidden_stride) + q8_stride;  // bytes a thread
   static constexpr std::size_t scratch_bytes = limits.threads * scratch_stride;
   static constexpr std::size_t bytes = KvCache<C>::bytes + activation_bytes + scratch_bytes;
 };
 
-template <ModelConfig C>
-class Context {
+template <ModelConfig C> class Context {
  public:
   using layout = context_layout<C>;
 
@@ -67,8 +65,8 @@ class Context {
         normed(memory_.take<float>(limits.batch * layout::hidden_stride)),
         q(memory_.take<float>(limits.batch * layout::q_stride)),
         attn_out(memory_.take<float>(limits.batch * layout::q_stride)),
-        k(memory_.take<float>(layout::kv_rows)),
-        v(memory_.take<float>(layout::kv_rows)),
+        k(memory_.take<float>(limits.batch * layout::kv_stride)),
+        v(memory_.take<float>(limits.batch * layout::kv_stride)),
         ffn_gate(memory_.take<float>(limits.batch * layout::ffn_stride)),
         ffn_up(memory_.take<float>(limits.batch * layout::ffn_stride)),
         quantised(memory_.take<std::byte>(limits.batch * layout::q8_stride)),
