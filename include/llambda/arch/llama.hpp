@@ -42,7 +42,7 @@ ModelSpec read_llama(const F& file) {
   if (const auto* tokens = file.find("tokenizer.ggml.tokens")) {
     s.vocab = static_cast<std::size_t>(tokens->count());
   } else {
-    s.vocab = size("vocab_size");
+    s.vocab = size_or("vocab_size", 1);  // asked for again below: wrong numbers are named before absent ones
   }
 
   judge_spec(file, s, [&](std::string_view field) -> std::string {
@@ -59,6 +59,7 @@ ModelSpec read_llama(const F& file) {
     if (field == "vocab") return "tokenizer.ggml.tokens";
     return key(field);
   });
+  if (!file.find("tokenizer.ggml.tokens")) s.vocab = size("vocab_size");
   const std::size_t head_dim = rules::head_dim(s);
   if (const std::size_t n = size_or("attention.value_length", head_dim); n != head_dim) {
     refuse("attention.value_length", std::to_string(head_dim) + ", the length of a key", std::to_string(n));

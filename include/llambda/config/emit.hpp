@@ -11,8 +11,8 @@ namespace llambda::inline LLAMBDA_ABI {
 /// Where a config comes from and what is asked of it besides the spec.
 struct emit_options {
   std::string type_name = "model";  ///< of the struct; a C++ identifier
-  std::string source;               ///< file name, without directories
-  std::string sha256;               ///< of the file, hexadecimal; empty = not stated
+  std::string source{};             ///< file name, without directories
+  std::string sha256{};             ///< of the file, hexadecimal; empty = not stated
   Limits limits{};                  ///< written where they differ from the defaults
 };
 

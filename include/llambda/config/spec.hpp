@@ -47,7 +47,7 @@ inline constexpr std::size_t max_layers = 256;
 inline constexpr std::size_t max_kinds = 32;
 
 struct ModelSpec {
-  std::string_view name;
+  std::string_view name{};
   architecture arch = architecture::llama;
   std::size_t hidden = 0;    ///< embedding_length
   std::size_t layers = 0;    ///< block_count
