@@ -78,7 +78,7 @@ static_assert(plan::tables == (33 * 12 * 4 + 63) / 64 * 64);
 // Keys: 33 positions go up to 48; values: rows of 20 go up to 32. 3 layers of 2 heads.
 static_assert(plan::kv_cache == std::size_t{6} * (48 * 20 + 33 * 32) * 4);
 static_assert(plan::scratch == 2 * 128);
-static_assert(plan::activations == 2 * 33 * 32 * 4 + 2 * 33 * 80 * 4 + 2 * ((33 * 48 + 16) * 4) + 2 * 33 * 48 * 4 + 64 * 4);
+static_assert(plan::activations == 2 * 33 * 32 * 4 + 2 * 33 * 80 * 4 + 4 * 33 * 48 * 4 + 64 * 4);
 static_assert(plan::total() == plan::weights_packed + plan::weights_mapped + plan::tables + plan::kv_cache +
                                    plan::activations + plan::scratch);
 static_assert([] {
