@@ -114,6 +114,10 @@ inline std::string identifier(const std::string& stem) {
 
 inline std::vector<std::string> arch_flags(const std::string& arch) {
   if (arch == "avx2") return {"-mavx2", "-mfma", "-mf16c", "-mbmi2"};
+  if (arch == "avxvnni") return {"-mavx2", "-mfma", "-mf16c", "-mbmi2", "-mavxvnni"};
+  if (arch == "avx512vnni") {
+    return {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vnni", "-mfma", "-mf16c", "-mbmi2"};
+  }
   if (arch == "avx512") return {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c", "-mbmi2"};
   return {"-march=native"};
 }

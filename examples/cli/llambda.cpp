@@ -12,8 +12,8 @@ struct compile_options {
   std::string kv = "f16";
 
   void add_to(CLI::App& app) {
-    app.add_option("--arch", build.arch, "instruction set: avx2, avx512 or native")
-        ->check(CLI::IsMember({"avx2", "avx512", "native"}))
+    app.add_option("--arch", build.arch, "instruction set: avx2, avxvnni, avx512, avx512vnni or native")
+        ->check(CLI::IsMember({"avx2", "avxvnni", "avx512", "avx512vnni", "native"}))
         ->capture_default_str();
     add_limits(app);
     app.add_option("--cxx", build.compiler, "compiler; default $CXX, else g++");

@@ -151,7 +151,7 @@ TEST_CASE("llama: what is sound but not run here is refused by name") {
   h.sizes["attention.value_length"] = 8;
   refused(h, errc::unsupported, "llama.attention.value_length");
   h = {};
-  h.types = {{"blk.0.attn_v.weight", 6}};  // a Q5_0 among the others, as in files called Q4_K_M
+  h.types = {{"blk.0.attn_v.weight", 18}};  // an IQ3_XXS among the others
   refused(h, errc::unsupported, "blk.0.attn_v.weight");
 }
 

@@ -29,9 +29,9 @@ TEST_CASE("matmul: takes gemv for one token and gemm for more, with one result")
   const test::operand x(4, 33, nullptr, random);
   std::vector<float> one(4 * 48), all(4 * 48);
   for (std::size_t t = 0; t < 4; ++t) {
-    matmul<quant::f32, 33, default_arch, store_result>(m.packed.data(), {0, 3}, x.rows(t), 1, {&one[t * 48], 48});
+    matmul<quant::f32, 33, default_arch, store_result>(m.packed.data(), {0, 3}, x.row(t), 1, {&one[t * 48], 48});
   }
-  matmul<quant::f32, 33, default_arch, store_result>(m.packed.data(), {0, 3}, x.rows(), 4, {all.data(), 48});
+  matmul<quant::f32, 33, default_arch, store_result>(m.packed.data(), {0, 3}, x.row(), 4, {all.data(), 48});
   CHECK(test::same_bits(one, all));
 }
 
@@ -41,9 +41,9 @@ TEST_CASE("gemv: a NaN or infinite weight stays in its row") {
     test::matrix m = test::make_matrix<quant::f32>(33, 12, random);
     const test::operand x(1, 12, nullptr, random);
     std::vector<float> before(48), after(48);
-    gemv<quant::f32, 12, default_arch, store_result>(m.packed.data(), {0, 3}, x.rows()[0], before.data());
+    gemv<quant::f32, 12, default_arch, store_result>(m.packed.data(), {0, 3}, x.row(), before.data());
     std::memcpy(m.packed.data() + (1 * 12 * lanes + 7 * lanes + 4) * 4, &bad, 4);  // tile 1, column 7, lane 4: row 20
-    gemv<quant::f32, 12, default_arch, store_result>(m.packed.data(), {0, 3}, x.rows()[0], after.data());
+    gemv<quant::f32, 12, default_arch, store_result>(m.packed.data(), {0, 3}, x.row(), after.data());
     CHECK_FALSE(std::isfinite(after[20]));
     after[20] = before[20];
     CHECK(test::same_bits(before, after));
@@ -56,9 +56,9 @@ TEST_CASE("gemv: the order of a sum shows in its bits") {
   const test::matrix m = test::make_matrix<quant::f32>(64, 172, random);
   const test::operand x(1, 172, nullptr, random);
   std::vector<float> whole(64), halves(64);
-  gemv<quant::f32, 172, default_arch, store_result>(m.packed.data(), {0, 4}, x.rows()[0], whole.data());
+  gemv<quant::f32, 172, default_arch, store_result>(m.packed.data(), {0, 4}, x.row(), whole.data());
   for (std::size_t t = 0; t < 4; ++t) {
-    const std::byte *const w[1] = {m.packed.data() + t * tile_bytes<quant::f32>(172)}, *const in[1] = {x.rows()[0]};
+    const std::byte *const w[1] = {m.packed.data() + t * tile_bytes<quant::f32>(172)}, *const in[1] = {x.row()};
     using vec = f32x16<default_arch>;
     vec low[1][1] = {{vec::zero()}}, high[1][1] = {{vec::zero()}};
     Format<quant::f32>::multiply<default_arch, 172, 1, 1>(low, w, in, 0, 86);

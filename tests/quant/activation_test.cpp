@@ -22,8 +22,17 @@ template <std::size_t Cols, class A> quantised<Cols> run(const std::vector<float
   quantise_q8<Cols, A>(x.data(), row.data());
   CHECK(row.back() == std::byte{0xa5});
   const std::int8_t* codes = q8_row<Cols>::codes(row.data());
-  const float* scales = q8_row<Cols>::scales(row.data());
-  return {{codes, codes + Cols}, {scales, scales + q8_row<Cols>::blocks}};
+  const q8_block* blocks = q8_row<Cols>::info(row.data());
+  std::vector<float> scales;
+  for (std::size_t b = 0; b < q8_row<Cols>::blocks; ++b) {
+    scales.push_back(blocks[b].scale);
+    std::int32_t low = 0, high = 0;
+    for (std::size_t i = 0; i < 16; ++i) low += codes[b * 32 + i], high += codes[b * 32 + 16 + i];
+    CHECK(blocks[b].minus_half[0] == -low);
+    CHECK(blocks[b].minus_half[1] == -high);
+    CHECK(blocks[b].minus_sum == -low - high);
+  }
+  return {{codes, codes + Cols}, scales};
 }
 
 template <std::size_t Cols> bool same(const quantised<Cols>& a, const quantised<Cols>& b) {

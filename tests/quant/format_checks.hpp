@@ -52,7 +52,10 @@ template <llambda::quant Q> void check_pack(std::size_t present, std::size_t col
     std::vector<float> expected(cols, 0.0f), got(cols, 7.0f);
     if (r < present) llambda::Format<Q>::decode(rows.row(r), cols, expected.data());
     llambda::Format<Q>::unpack_row(tile.data(), r, cols, got.data());
-    different += !same_bits(got, expected);
+    if (r < present)
+      different += !same_bits(got, expected);
+    else
+      different += got != expected;  // a zero may have either sign
   }
   CHECK(different == 0);
 }
@@ -76,6 +79,16 @@ template <llambda::quant Q, std::size_t Cols> void check_random_bytes_multiply(s
   std::vector<std::byte> x = random_source(seed + 1).bytes(8 * Cols + 256);  // floats, or a q8_row
   for (std::size_t i = 0; i < Cols; ++i) {
     if (x[i] == std::byte{0x80}) x[i] = std::byte{0x81};  // quantise_q8 makes no code -128
+  }
+  if (Format<Q>::activation == activation_kind::q8) {  // the sums belong to the codes; the scales may be anything
+    for (std::size_t b = 0; b < Cols / 32; ++b) {
+      q8_block block;
+      std::memcpy(&block, x.data() + aligned_bytes(Cols) + b * sizeof block, sizeof block);
+      block.minus_half[0] = block.minus_half[1] = 0;
+      for (std::size_t i = 0; i < 32; ++i) block.minus_half[i / 16] -= static_cast<std::int8_t>(x[b * 32 + i]);
+      block.minus_sum = block.minus_half[0] + block.minus_half[1];
+      std::memcpy(x.data() + aligned_bytes(Cols) + b * sizeof block, &block, sizeof block);
+    }
   }
   const auto product = [&]<class A>(A) {
     f32x16<A> acc[1][1] = {{f32x16<A>::zero()}};

@@ -12,6 +12,7 @@ TEST_CASE("q8_0: decode follows the bits") {
 TEST_CASE("q8_0: packing loses nothing and takes no more room than the file") {
   test::check_packs<quant::q8_0>(32, 320);
   CHECK(tile_bytes<quant::q8_0>(320) == lanes * row_bytes(quant::q8_0, 320));
+  CHECK(tile_bytes<quant::q8_0>(32) == lanes * row_bytes(quant::q8_0, 32) + 32);  // the next tile starts aligned
 }
 
 TEST_CASE("q8_0: any bytes may be multiplied") {

@@ -27,23 +27,68 @@ template <class Weight, class Input> problem make(std::size_t cols, Weight weigh
   return p;
 }
 
-template <class A> std::vector<float> sums(const problem& p) {
-  auto s = dot_i8<A>::zero();
-  for (std::size_t k = 0; k < p.cols; k += 4) dot_i8<A>::add(s, &p.w[k * lanes], &p.x[k]);
+/// Sums of all columns, added 32 at a time (and what is left 4 at a time), from weights less 2^Shift.
+template <class A, code_range C, int Shift> std::vector<float> sums(const problem& p) {
+  using dot = dot_i8<A, C>;
+  std::int32_t minus = 0;
+  for (std::int8_t x : p.x) minus -= x;
   std::vector<float> out(lanes);
-  dot_i8<A>::to_float(s).store(out.data());
+  for (std::size_t part = 0; part < f32x16<A>::parts; ++part) {
+    typename dot::sums s[1] = {dot::template begin<Shift>(&minus)};
+    const auto* w = reinterpret_cast<const std::byte*>(p.w.data()) + part * code_bytes<A>;
+    const auto add = [&]<std::size_t G>(std::size_t k) {
+      dot::template add<G, 0>(
+          s, [&](std::size_t g) { return dot::stored(dot::codes::load(w + (k / 4 + g) * 64)); }, &p.x[k]);
+    };
+    std::size_t k = 0;
+    for (; k + 32 <= p.cols; k += 32) add.template operator()<8>(k);
+    for (; k < p.cols; k += 4) add.template operator()<1>(k);
+    compat::store(&out[part * (lanes / f32x16<A>::parts)], dot::to_float(s[0]));
+  }
   return out;
 }
 
-void check(const problem& p) {
+template <code_range C = int8_codes, int Shift = -1> void check(const problem& p) {
   std::vector<float> expected;
   for (std::size_t row = 0; row < lanes; ++row) {
     std::int64_t sum = 0;
-    for (std::size_t k = 0; k < p.cols; ++k) sum += std::int64_t{p.w[k / 4 * 64 + row * 4 + k % 4]} * p.x[k];
+    for (std::size_t k = 0; k < p.cols; ++k) {
+      const std::int8_t w = p.w[k / 4 * 64 + row * 4 + k % 4];
+      const int code = C.is_signed ? w : static_cast<std::uint8_t>(w);
+      sum += (code - (Shift < 0 ? 0 : 1 << (Shift < 0 ? 0 : Shift))) * std::int64_t{p.x[k]};
+    }
     expected.push_back(static_cast<float>(sum));  // rounded once, past 2^24
   }
-  CHECK(test::same_bits(sums<arch::scalar>(p), expected));
-  CHECK(test::same_bits(sums<default_arch>(p), expected));
+  CHECK(test::same_bits(sums<arch::scalar, C, Shift>(p), expected));
+  CHECK(test::same_bits(sums<default_arch, C, Shift>(p), expected));
+#if LLAMBDA_HAS_AVX2
+  CHECK(test::same_bits(sums<arch::avx2, C, Shift>(p), expected));
+#endif
+#if LLAMBDA_HAS_AVXVNNI
+  CHECK(test::same_bits(sums<arch::avxvnni, C, Shift>(p), expected));
+#endif
+#if LLAMBDA_HAS_AVX512
+  CHECK(test::same_bits(sums<arch::avx512, C, Shift>(p), expected));
+#endif
+}
+
+/// Codes 0 .. Max with the zero point 2^Shift: all largest, alternating, random.
+template <unsigned Max, int Shift> void check_unsigned() {
+  constexpr code_range range{false, Max};
+  for (std::size_t cols : {4, 16, 32, 256, 4096, 16384}) {
+    INFO("codes to " << Max << ", " << cols << " columns");
+    for (int x : {-127, 127}) {
+      check<range, Shift>(make(
+          cols, [](std::size_t, std::size_t) { return static_cast<int>(Max); }, [&](std::size_t) { return x; }));
+    }
+    check<range, Shift>(make(
+        cols, [](std::size_t row, std::size_t k) { return (row + k) % 2 ? static_cast<int>(Max) : 0; },
+        [](std::size_t k) { return k % 2 ? 127 : -127; }));
+    test::random_source random(cols + Max);
+    check<range, Shift>(make(
+        cols, [&](std::size_t, std::size_t) { return static_cast<int>(random.below(Max + 1)); },
+        [&](std::size_t) { return static_cast<int>(random.below(255)) - 127; }));
+  }
 }
 
 constexpr std::size_t sizes[] = {4, 32, 256, 512, 1024, 4096, 16384};
@@ -93,4 +138,24 @@ TEST_CASE("dot_i8: random codes") {
         cols, [&](std::size_t, std::size_t) { return static_cast<int>(random.below(256)) - 128; },
         [&](std::size_t) { return static_cast<int>(random.below(255)) - 127; }));
   }
+}
+
+TEST_CASE("dot_i8: unsigned codes with and without a zero point") {
+  check_unsigned<3, -1>();
+  check_unsigned<3, 0>();
+  check_unsigned<7, 2>();
+  check_unsigned<15, -1>();
+  check_unsigned<15, 3>();
+  check_unsigned<31, 4>();
+  check_unsigned<63, 5>();
+}
+
+TEST_CASE("dot_i8: signed codes of a table") {
+  constexpr code_range range{true, 127};
+  test::random_source random(9);
+  check<range>(make(
+      16384, [](std::size_t row, std::size_t) { return row % 2 ? 113 : -127; },
+      [](std::size_t k) { return k / 4 % 2 ? -127 : 127; }));
+  check<code_range{true, 12}>(make(
+      16384, [](std::size_t row, std::size_t) { return row % 2 ? 12 : -12; }, [](std::size_t) { return 127; }));
 }

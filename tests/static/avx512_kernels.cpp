@@ -12,10 +12,14 @@ namespace llambda::inline LLAMBDA_ABI {
 using A = arch::avx512;
 static_assert(std::is_same_v<default_arch, A> && f32x16<A>::parts == 1);
 
-template void gemm<quant::f32, 96, A, store_result>(const std::byte*, range, rows_in, std::size_t, rows_out) noexcept;
-template void gemm<quant::f16, 96, A, store_result>(const std::byte*, range, rows_in, std::size_t, rows_out) noexcept;
-template void gemm<quant::bf16, 96, A, add_result>(const std::byte*, range, rows_in, std::size_t, rows_out) noexcept;
-template void gemm<quant::q8_0, 96, A, store_result>(const std::byte*, range, rows_in, std::size_t, rows_out) noexcept;
+template void gemm<quant::f32, 96, A, store_result>(const std::byte*, range, const std::byte*, std::size_t,
+                                                    rows_out) noexcept;
+template void gemm<quant::f16, 96, A, store_result>(const std::byte*, range, const std::byte*, std::size_t,
+                                                    rows_out) noexcept;
+template void gemm<quant::bf16, 96, A, add_result>(const std::byte*, range, const std::byte*, std::size_t,
+                                                   rows_out) noexcept;
+template void gemm<quant::q8_0, 96, A, store_result>(const std::byte*, range, const std::byte*, std::size_t,
+                                                     rows_out) noexcept;
 template void gemv<quant::f32, 96, A, store_result>(const std::byte*, range, const std::byte*, float*) noexcept;
 template void gemv<quant::q8_0, 96, A, add_result>(const std::byte*, range, const std::byte*, float*) noexcept;
 template void quantise_q8<96, A>(const float*, std::byte*) noexcept;

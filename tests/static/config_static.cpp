@@ -19,7 +19,8 @@ constexpr std::size_t parameters = [] {
   std::size_t sum = sum_over_tensors<GlobalTensors<C>>(elements);
   [&]<std::size_t... K>(std::index_sequence<K...>) {
     ((sum += sum_over_tensors<LayerTensors<C, K>>(elements) * layers_of_kind<C, K>), ...);
-  }(std::make_index_sequence<kind_count<C>>{});
+  }
+  (std::make_index_sequence<kind_count<C>>{});
   return sum;
 }();
 
@@ -52,8 +53,18 @@ static_assert(MemoryPlan<smollm2_135m<>>::kv_cache == std::size_t{2} * 2 * 30 * 
 /// Head of 20 that is not hidden / heads, partial rotation, two layer kinds, sizes that are not whole vectors.
 struct odd {
   static constexpr ModelSpec spec = [] {
-    ModelSpec s{.name = "odd", .hidden = 24, .layers = 3, .heads = 4, .kv_heads = 2, .head_dim = 20, .ffn = 40,
-                .vocab = 50, .context = 100, .rope = {.dim = 12}, .token_embd = quant::f16, .output = quant::bf16};
+    ModelSpec s{.name = "odd",
+                .hidden = 24,
+                .layers = 3,
+                .heads = 4,
+                .kv_heads = 2,
+                .head_dim = 20,
+                .ffn = 40,
+                .vocab = 50,
+                .context = 100,
+                .rope = {.dim = 12},
+                .token_embd = quant::f16,
+                .output = quant::bf16};
     s.kinds[1] = LayerSpec::all(quant::f16);
     s.kind_of = {0, 1, 0};
     return s;
@@ -77,8 +88,8 @@ static_assert(plan::weights_mapped == 50 * 24 * 2);  // an untied embedding is l
 static_assert(plan::tables == (33 * 12 * 4 + 63) / 64 * 64);
 // Keys: 33 positions go up to 48; values: rows of 20 go up to 32. 3 layers of 2 heads.
 static_assert(plan::kv_cache == std::size_t{6} * (48 * 20 + 33 * 32) * 4);
-static_assert(plan::scratch == 2 * 128);
-static_assert(plan::activations == 2 * 33 * 32 * 4 + 2 * 33 * 80 * 4 + 4 * 33 * 48 * 4 + 64 * 4);
+static_assert(plan::scratch == 2 * 192);
+static_assert(plan::activations == 2 * 33 * 48 * 4 + 2 * 33 * 80 * 4 + 4 * 33 * 48 * 4 + 64 * 4);
 static_assert(plan::total() == plan::weights_packed + plan::weights_mapped + plan::tables + plan::kv_cache +
                                    plan::activations + plan::scratch);
 static_assert([] {

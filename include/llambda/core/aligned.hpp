@@ -23,4 +23,13 @@ constexpr std::size_t padded(std::size_t n) noexcept { return round_up(n, lanes)
 /// `bytes` padded so that the next buffer starts aligned.
 constexpr std::size_t aligned_bytes(std::size_t bytes) noexcept { return round_up(bytes, buffer_alignment); }
 
+/// Bytes from row to row of a batch: an odd number of cache lines, so that the rows a kernel reads side by side do not
+/// fall into the same sets of the first-level cache.
+constexpr std::size_t row_stride_bytes(std::size_t bytes) noexcept { return aligned_bytes(bytes) | buffer_alignment; }
+
+/// The same in floats.
+constexpr std::size_t row_stride(std::size_t floats) noexcept {
+  return row_stride_bytes(floats * sizeof(float)) / sizeof(float);
+}
+
 }  // namespace llambda::inline LLAMBDA_ABI

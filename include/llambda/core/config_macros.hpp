@@ -25,9 +25,17 @@
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \
     defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX512VNNI__)
+#define LLAMBDA_ABI abi_avx512vnni
+#else
 #define LLAMBDA_ABI abi_avx512
+#endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVXVNNI__)
+#define LLAMBDA_ABI abi_avxvnni
+#else
 #define LLAMBDA_ABI abi_avx2
+#endif
 #else
 #define LLAMBDA_ABI abi_scalar
 #endif

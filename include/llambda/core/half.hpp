@@ -58,4 +58,9 @@ constexpr std::uint16_t float_to_bf16(float f) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+/// E8M0 (OCP Microscaling 1.0) exponent to half of its power of two, 2^(x - 128), exact; ggml reads 255 as any other.
+constexpr float e8m0_to_float_half(std::uint8_t x) noexcept {
+  return std::bit_cast<float>(x < 2 ? std::uint32_t{0x00200000u} << x : (x - 1u) << 23);
+}
+
 }  // namespace llambda::inline LLAMBDA_ABI

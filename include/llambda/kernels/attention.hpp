@@ -19,14 +19,21 @@ inline constexpr std::size_t attention_block = 64;  // positions between two res
 
 /// G query heads (at most 4 side by side in the registers) against all positions of one key/value head.
 /// q, out: (G, head_dim) with HeadDim floats between heads.
+/// A member of a class, so that its symbol shows the element's type and not how it is computed.
+template <quant Kv, std::size_t HeadDim, std::size_t G, Arch A> struct attend {
+  using element = kv_element<Kv>;
+  static void run(const float* q, const element* keys, const element* values, std::size_t positions, float scale,
+                  float* out) noexcept;
+};
+
 template <quant Kv, std::size_t HeadDim, std::size_t G, Arch A>
-LLAMBDA_NOINLINE void attend(const float* q, const kv_element<Kv>* keys, const kv_element<Kv>* values,
-                             std::size_t positions, float scale, float* out) noexcept {
+LLAMBDA_NOINLINE void attend<Kv, HeadDim, G, A>::run(const float* q, const element* keys, const element* values,
+                                                     std::size_t positions, float scale, float* out) noexcept {
   using vec = f32x16<A>;
   using layout = kv_layout<Kv, HeadDim>;
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr std::size_t width = padded(HeadDim);
-  alignas(buffer_alignment) float sums[G][width];           // weighted values, not yet divided
+  alignas(buffer_alignment) float sums[G][width];  // weighted values, not yet divided
   alignas(buffer_alignment) float weights[G][attention_block];
   float top[G], total[G];
   unroll<G>([&](auto g) LLAMBDA_LAMBDA {
@@ -42,9 +49,7 @@ LLAMBDA_NOINLINE void attend(const float* q, const kv_element<Kv>* keys, const k
       unroll<G>([&](auto g) LLAMBDA_LAMBDA { score[g] = vec::zero(); });
       for (std::size_t d = 0; d < HeadDim; ++d) {
         const vec key = layout::template load<A>(tile + d * lanes);
-        unroll<G>([&](auto g) LLAMBDA_LAMBDA {
-          score[g] = fma<A>(key, vec::broadcast(q[g * HeadDim + d]), score[g]);
-        });
+        unroll<G>([&](auto g) LLAMBDA_LAMBDA { score[g] = fma<A>(key, vec::broadcast(q[g * HeadDim + d]), score[g]); });
       }
       unroll<G>([&](auto g) LLAMBDA_LAMBDA { (score[g] * vec::broadcast(scale)).store(weights[g] + p); });
     }
@@ -91,11 +96,11 @@ void attention(const float* q, const kv_element<Kv>* keys, const kv_element<Kv>*
   constexpr std::size_t together = Group < 4 ? Group : 4;
   std::size_t g = 0;
   for (; g + together <= Group; g += together) {
-    detail::attend<Kv, HeadDim, together, A>(q + g * HeadDim, keys, values, positions, scale, out + g * HeadDim);
+    detail::attend<Kv, HeadDim, together, A>::run(q + g * HeadDim, keys, values, positions, scale, out + g * HeadDim);
   }
   if constexpr (Group % together != 0) {
-    detail::attend<Kv, HeadDim, Group % together, A>(q + g * HeadDim, keys, values, positions, scale,
-                                                     out + g * HeadDim);
+    detail::attend<Kv, HeadDim, Group % together, A>::run(q + g * HeadDim, keys, values, positions, scale,
+                                                          out + g * HeadDim);
   }
 }
 

@@ -64,7 +64,7 @@ LLAMBDA_INLINE void attention_mixer(const Step<C, A, Trace>& s, const Layer& w, 
   s.thread.barrier();
   s.template show<"attn_out">(layer, ctx.attn_out, q_dim<C>, layout::q_stride);
 
-  const auto heads = s.template prepared<q_dim<C>, operand_needs<typename W::Wo>>(ctx.attn_out, layout::q_stride);
+  const auto heads = s.template prepared<q_dim<C>, operand_needs<typename W::Wo>>(ctx.attn_out);
   s.template product<add_result>(w.attn_output, s.thread.share(W::Wo::tiles), heads, ctx.hidden, layout::hidden_stride);
   s.thread.barrier();
   s.template show<"ffn_inp">(layer, ctx.hidden, C::spec.hidden, layout::hidden_stride);

@@ -62,7 +62,7 @@ template <ModelConfig C, Arch A, class Trace> struct head_pass {
     rmsnorm<N, A>(ctx.hidden + i * context_layout<C>::hidden_stride, weights.globals.output_norm.data, C::spec.norm_eps,
                   own);
     s.template show<"result_norm">(no_layer, own, N, context_layout<C>::hidden_stride);
-    const auto x = s.template prepared<N, operand_needs<W>>(own, 0);
+    const auto x = s.template prepared<N, operand_needs<W>>(own);
     s.product(matrix, thread.share(W::tiles), x, ctx.logits_data(), context_layout<C>::logits_count);
     s.template show<"result_output">(no_layer, ctx.logits_data(), C::spec.vocab, context_layout<C>::logits_count);
   }

@@ -36,22 +36,15 @@ struct packed_shape {
 };
 
 constexpr packed_shape packed_shape_of(quant q) noexcept {
-  const auto shape = []<quant Q>() {
-    return packed_shape{Format<Q>::step, Format<Q>::step_bytes, Format<Q>::activation};
+  packed_shape found{1, 0, activation_kind::f32};
+  const auto look = [&]<quant Q>() {
+    if (q == Q) found = {Format<Q>::step, Format<Q>::step_bytes, Format<Q>::activation};
   };
-  switch (q) {
-    case quant::none:
-      break;
-    case quant::f32:
-      return shape.template operator()<quant::f32>();
-    case quant::f16:
-      return shape.template operator()<quant::f16>();
-    case quant::bf16:
-      return shape.template operator()<quant::bf16>();
-    case quant::q8_0:
-      return shape.template operator()<quant::q8_0>();
+  [&]<std::size_t... I>(std::index_sequence<I...>) {  // every format after none
+    (look.template operator()<static_cast<quant>(I + 1)>(), ...);
   }
-  return {1, 0, activation_kind::f32};
+  (std::make_index_sequence<sizeof quant_table / sizeof *quant_table - 1>{});
+  return found;
 }
 
 }  // namespace detail
@@ -67,7 +60,7 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
     const detail::packed_shape shape = detail::packed_shape_of(format);
     q8 = q8 || shape.activation == activation_kind::q8;
     p.weights_in_file += rows * row_bytes(format, cols);
-    p.weights_packed += aligned_bytes(tile_count(rows) * (round_up(cols, shape.step) / shape.step * shape.step_bytes));
+    p.weights_packed += tile_count(rows) * aligned_bytes(round_up(cols, shape.step) / shape.step * shape.step_bytes);
   };
   const auto vector = [&](std::size_t n) {
     p.weights_in_file += n * sizeof(float);
@@ -97,14 +90,15 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
 
   const auto floats = [](std::size_t n) { return aligned_bytes(n * sizeof(float)); };
   const std::size_t element = l.kv == quant::f16 ? 2 : 4, heads = s.layers * s.kv_heads;
-  const std::size_t hidden = padded(s.hidden), ffn = padded(s.ffn),
+  const std::size_t hidden = row_stride(s.hidden), ffn = row_stride(s.ffn),
                     widest_row = padded((std::max)({s.hidden, q, s.ffn}));
   const std::size_t q8_stride = q8 ? q8_row_bytes(widest_row) : 0;
   p.tables = floats(l.context * rules::rope_dim(s));
   p.kv_cache = aligned_bytes(heads * padded(l.context) * head_dim * element) +
                aligned_bytes(heads * l.context * padded(head_dim) * element);
-  p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * padded(q)) + 2 * floats(l.batch * padded(kv)) +
-                  2 * floats(l.batch * ffn) + aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
+  p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * row_stride(q)) +
+                  2 * floats(l.batch * row_stride(kv)) + 2 * floats(l.batch * ffn) +
+                  aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
   p.scratch = l.threads * (floats(hidden) + q8_stride);
   p.total = p.weights_packed + p.weights_mapped + p.tables + p.kv_cache + p.activations + p.scratch;
   return p;

@@ -26,10 +26,11 @@ template <ModelConfig C, Arch A, class Trace> struct Step {
   std::size_t position;  // of its first token
   Trace& trace;
 
-  /// The rows that a group of matrices multiplies, as floats and (where a format asks for it) as int8.
+  /// The rows that a group of matrices multiplies, as floats and (where a format asks for it) as int8. Rows are a
+  /// row_stride or a q8_row apart.
   struct operand {
-    rows_in f32;
-    rows_in q8;
+    const float* f32;
+    const std::byte* q8;
   };
 
   /// operand = rmsnorm(hidden) * weight.
@@ -37,35 +38,36 @@ template <ModelConfig C, Arch A, class Trace> struct Step {
     constexpr std::size_t N = C::spec.hidden;
     if (tokens == 1) {
       float* own = ctx.scratch_floats(thread.index());
+      std::byte* codes = ctx.scratch_q8(thread.index());
       rmsnorm<N, A>(ctx.hidden, weight, C::spec.norm_eps, own);
-      if constexpr (Needs::q8) quantise_q8<N, A>(own, ctx.scratch_q8(thread.index()));
-      return {bytes(own, 0), {ctx.scratch_q8(thread.index()), 0}};
+      if constexpr (Needs::q8) quantise_q8<N, A>(own, codes);
+      return {own, codes};
     }
     const range mine = thread.share(tokens);
     for (std::size_t t = mine.begin; t < mine.end; ++t) {
       float* row = ctx.normed + t * layout::hidden_stride;
       rmsnorm<N, A>(ctx.hidden + t * layout::hidden_stride, weight, C::spec.norm_eps, row);
-      if constexpr (Needs::q8) quantise_q8<N, A>(row, ctx.quantised + t * layout::q8_stride);
+      if constexpr (Needs::q8) quantise_q8<N, A>(row, ctx.quantised + t * q8_row<N>::bytes);
     }
     thread.barrier();
-    return {bytes(ctx.normed, layout::hidden_stride), {ctx.quantised, layout::q8_stride}};
+    return {ctx.normed, ctx.quantised};
   }
 
   /// operand = rows of `buffer`, N wide, complete on all threads.
-  template <std::size_t N, class Needs>
-  LLAMBDA_INLINE operand prepared(const float* buffer, std::size_t stride) const noexcept {
+  template <std::size_t N, class Needs> LLAMBDA_INLINE operand prepared(const float* buffer) const noexcept {
     if constexpr (!Needs::q8) {
-      return {bytes(buffer, stride), {}};
+      return {buffer, nullptr};
     } else if (tokens == 1) {
-      quantise_q8<N, A>(buffer, ctx.scratch_q8(thread.index()));
-      return {bytes(buffer, 0), {ctx.scratch_q8(thread.index()), 0}};
+      std::byte* codes = ctx.scratch_q8(thread.index());
+      quantise_q8<N, A>(buffer, codes);
+      return {buffer, codes};
     } else {
       const range mine = thread.share(tokens);
       for (std::size_t t = mine.begin; t < mine.end; ++t) {
-        quantise_q8<N, A>(buffer + t * stride, ctx.quantised + t * layout::q8_stride);
+        quantise_q8<N, A>(buffer + t * row_stride(N), ctx.quantised + t * q8_row<N>::bytes);
       }
       thread.barrier();
-      return {bytes(buffer, stride), {ctx.quantised, layout::q8_stride}};
+      return {buffer, ctx.quantised};
     }
   }
 
@@ -74,7 +76,8 @@ template <ModelConfig C, Arch A, class Trace> struct Step {
   LLAMBDA_INLINE void product(const T& matrix, range tiles, const operand& x, float* out,
                               std::size_t stride) const noexcept {
     constexpr bool q8 = Format<T::format>::activation == activation_kind::q8;
-    matmul<T::format, T::cols, A, Result>(matrix.packed, tiles, q8 ? x.q8 : x.f32, tokens, {out, stride});
+    const std::byte* in = q8 ? x.q8 : reinterpret_cast<const std::byte*>(x.f32);
+    matmul<T::format, T::cols, A, Result>(matrix.packed, tiles, in, tokens, {out, stride});
   }
 
   /// The part of `mine` that falls on `count` tiles starting at `first`, counted from there.
@@ -96,12 +99,7 @@ template <ModelConfig C, Arch A, class Trace> struct Step {
   /// Shows an operand's floats.
   template <fixed_string Name>
   LLAMBDA_INLINE void show(std::size_t layer, const operand& x, std::size_t width) const noexcept {
-    show<Name>(layer, reinterpret_cast<const float*>(x.f32.base), width, x.f32.stride / sizeof(float));
-  }
-
- private:
-  static LLAMBDA_INLINE rows_in bytes(const float* p, std::size_t stride) noexcept {
-    return {reinterpret_cast<const std::byte*>(p), stride * sizeof(float)};
+    show<Name>(layer, x.f32, width, row_stride(width));
   }
 };
 

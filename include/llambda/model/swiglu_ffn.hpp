@@ -29,7 +29,7 @@ LLAMBDA_INLINE void swiglu_ffn(const Step<C, A, Trace>& s, const Layer& w, std::
   s.thread.barrier();
   s.template show<"ffn_act">(layer, ctx.ffn_gate, C::spec.ffn, stride);
 
-  const auto act = s.template prepared<C::spec.ffn, operand_needs<typename W::Down>>(ctx.ffn_gate, stride);
+  const auto act = s.template prepared<C::spec.ffn, operand_needs<typename W::Down>>(ctx.ffn_gate);
   s.template product<add_result>(w.ffn_down, s.thread.share(W::Down::tiles), act, ctx.hidden, layout::hidden_stride);
   s.thread.barrier();
   s.template show<"l_out">(layer, ctx.hidden, C::spec.hidden, layout::hidden_stride);

@@ -9,8 +9,7 @@
 namespace llambda::inline LLAMBDA_ABI {
 
 /// Base of the unscaled formats. `Traits` gives the stored type, its scalar meaning and its vector load.
-template <class Traits>
-struct PlainFormat {
+template <class Traits> struct PlainFormat {
   using stored = typename Traits::stored;
 
   static constexpr quant kind = Traits::kind;
@@ -47,14 +46,17 @@ struct PlainFormat {
                                       const std::byte* const (&x)[T], std::size_t begin, std::size_t end) noexcept {
     for (std::size_t k = begin; k < end; ++k) {
       f32x16<A> weight[R];
-      unroll<R>([&](auto r) LLAMBDA_LAMBDA {
-        weight[r] = Traits::template load<A>(reinterpret_cast<const stored*>(w[r]) + k * lanes);
-      });
+      unroll<R>([&](auto r) LLAMBDA_LAMBDA { weight[r] = load<A>(w[r], k); });
       unroll<T>([&](auto t) LLAMBDA_LAMBDA {
         const f32x16<A> value = f32x16<A>::broadcast(reinterpret_cast<const float*>(x[t])[k]);
         unroll<R>([&](auto r) LLAMBDA_LAMBDA { acc[r][t] = fma<A>(weight[r], value, acc[r][t]); });
       });
     }
+  }
+
+  /// Column k of 16 rows, widened.
+  template <Arch A> static LLAMBDA_INLINE f32x16<A> load(const std::byte* tile, std::size_t k) noexcept {
+    return Traits::template load<A>(reinterpret_cast<const stored*>(tile) + k * lanes);
   }
 
  private:

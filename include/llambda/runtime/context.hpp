@@ -35,10 +35,10 @@ inline constexpr bool uses_q8_activations = [] {
 /// Sizes of the buffers of a context, shared by the context and the plan. Strides are floats from token to token.
 template <ModelConfig C> struct context_layout {
   static constexpr Limits limits = limits_of<C>;
-  static constexpr std::size_t hidden_stride = padded(C::spec.hidden);
-  static constexpr std::size_t q_stride = padded(q_dim<C>);
-  static constexpr std::size_t kv_stride = padded(kv_dim<C>);
-  static constexpr std::size_t ffn_stride = padded(C::spec.ffn);
+  static constexpr std::size_t hidden_stride = row_stride(C::spec.hidden);
+  static constexpr std::size_t q_stride = row_stride(q_dim<C>);
+  static constexpr std::size_t kv_stride = row_stride(kv_dim<C>);
+  static constexpr std::size_t ffn_stride = row_stride(C::spec.ffn);
   static constexpr std::size_t logits_count = padded(C::spec.vocab);
   static constexpr std::size_t q8_stride = uses_q8_activations<C> ? q8_row_bytes(widest<C>) : 0;  // bytes
 

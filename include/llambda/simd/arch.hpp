@@ -27,6 +27,16 @@ struct avx512 : avx2 {
   static constexpr std::string_view name = "avx512";
 };
 
+/// AVX2 with the VEX-encoded integer dot product (Alder Lake, Zen 5 and later).
+struct avxvnni : avx2 {
+  static constexpr std::string_view name = "avxvnni";
+};
+
+/// AVX-512 with the integer dot product (Cascade Lake, Zen 4 and later).
+struct avx512vnni : avx512 {
+  static constexpr std::string_view name = "avx512vnni";
+};
+
 }  // namespace arch
 
 template <class A>
@@ -37,21 +47,46 @@ template <class A>
 concept Avx2Arch = Arch<A> && std::derived_from<A, arch::avx2>;
 template <class A>
 concept Avx512Arch = Avx2Arch<A> && std::derived_from<A, arch::avx512>;
+template <class A>
+concept AvxVnniArch = Avx2Arch<A> && std::derived_from<A, arch::avxvnni>;
+template <class A>
+concept Avx512VnniArch = Avx512Arch<A> && std::derived_from<A, arch::avx512vnni>;
+/// Has an instruction that multiplies unsigned by signed bytes and adds four products to 32 bits.
+template <class A>
+concept VnniArch = AvxVnniArch<A> || Avx512VnniArch<A>;
 
 /// The widest instruction set the compiler's flags allow.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \
     defined(__FMA__) && defined(__F16C__)
-using default_arch = arch::avx512;
 #define LLAMBDA_HAS_AVX512 1
 #define LLAMBDA_HAS_AVX2 1
+#if defined(__AVX512VNNI__)
+using default_arch = arch::avx512vnni;
+#else
+using default_arch = arch::avx512;
+#endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-using default_arch = arch::avx2;
 #define LLAMBDA_HAS_AVX512 0
 #define LLAMBDA_HAS_AVX2 1
+#if defined(__AVXVNNI__)
+using default_arch = arch::avxvnni;
+#else
+using default_arch = arch::avx2;
+#endif
 #else
 using default_arch = arch::scalar;
 #define LLAMBDA_HAS_AVX512 0
 #define LLAMBDA_HAS_AVX2 0
+#endif
+#if defined(__AVX512VNNI__) && LLAMBDA_HAS_AVX512
+#define LLAMBDA_HAS_AVX512VNNI 1
+#else
+#define LLAMBDA_HAS_AVX512VNNI 0
+#endif
+#if defined(__AVXVNNI__) && LLAMBDA_HAS_AVX2
+#define LLAMBDA_HAS_AVXVNNI 1
+#else
+#define LLAMBDA_HAS_AVXVNNI 0
 #endif
 
 }  // namespace llambda::inline LLAMBDA_ABI

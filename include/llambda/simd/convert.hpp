@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llambda/core/half.hpp>
+#include <llambda/simd/bytes.hpp>
 #include <llambda/simd/f32x16.hpp>
 
 #include <cstring>
@@ -10,8 +11,7 @@
 namespace llambda::inline LLAMBDA_ABI {
 
 /// Scalar meaning; specialised below.
-template <Arch A>
-struct convert {
+template <Arch A> struct convert {
   static LLAMBDA_INLINE f32x16<A> from_half(const std::uint16_t* p) noexcept {
     f32x16<A> r;
     for (std::size_t i = 0; i < lanes; ++i) r.v[i] = half_to_float(p[i]);
@@ -20,6 +20,22 @@ struct convert {
   static LLAMBDA_INLINE f32x16<A> from_bf16(const std::uint16_t* p) noexcept {
     f32x16<A> r;
     for (std::size_t i = 0; i < lanes; ++i) r.v[i] = bf16_to_float(p[i]);
+    return r;
+  }
+  static LLAMBDA_INLINE f32x16<A> from_u8(const u8_vec<A, lanes>& x) noexcept {
+    f32x16<A> r;
+    for (std::size_t i = 0; i < lanes; ++i) r.v[i] = static_cast<float>(x.v[i]);
+    return r;
+  }
+  static LLAMBDA_INLINE f32x16<A> from_i8(const u8_vec<A, lanes>& x) noexcept {
+    f32x16<A> r;
+    for (std::size_t i = 0; i < lanes; ++i) r.v[i] = static_cast<float>(static_cast<std::int8_t>(x.v[i]));
+    return r;
+  }
+  /// Half of the power of two that E8M0 (OCP MX) exponents stand for: 2^(x - 128).
+  static LLAMBDA_INLINE f32x16<A> from_e8m0_half(const u8_vec<A, lanes>& x) noexcept {
+    f32x16<A> r;
+    for (std::size_t i = 0; i < lanes; ++i) r.v[i] = e8m0_to_float_half(x.v[i]);
     return r;
   }
   static LLAMBDA_INLINE void to_half(const f32x16<A>& x, std::uint16_t* p) noexcept {
@@ -35,8 +51,7 @@ struct convert {
 };
 
 #if LLAMBDA_HAS_AVX2
-template <Avx2Arch A>
-struct convert<A> {
+template <Avx2Arch A> struct convert<A> {
   static LLAMBDA_INLINE f32x16<A> from_half(const std::uint16_t* p) noexcept {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 #if LLAMBDA_HAS_AVX512
@@ -59,6 +74,38 @@ struct convert<A> {
       };
       return {{widen(_mm256_castsi256_si128(bits)), widen(_mm256_extracti128_si256(bits, 1))}};
     }
+  }
+  static LLAMBDA_INLINE f32x16<A> from_u8(const u8_vec<A, lanes>& x) noexcept {
+#if LLAMBDA_HAS_AVX512
+    if constexpr (f32x16<A>::parts == 1) return {{_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x.v))}};
+#endif
+    if constexpr (f32x16<A>::parts == 2) {
+      return {{_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x.v)),
+               _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(x.v, 8)))}};
+    }
+  }
+  static LLAMBDA_INLINE f32x16<A> from_i8(const u8_vec<A, lanes>& x) noexcept {
+#if LLAMBDA_HAS_AVX512
+    if constexpr (f32x16<A>::parts == 1) return {{_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(x.v))}};
+#endif
+    if constexpr (f32x16<A>::parts == 2) {
+      return {{_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(x.v)),
+               _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(x.v, 8)))}};
+    }
+  }
+  /// Half of the power of two that E8M0 exponents stand for: exponent bits x - 1, or a subnormal below 2.
+  static LLAMBDA_INLINE f32x16<A> from_e8m0_half(const u8_vec<A, lanes>& x) noexcept {
+    const auto eight = [](__m128i bytes) LLAMBDA_LAMBDA {
+      const __m256i e = _mm256_cvtepu8_epi32(bytes), one = _mm256_set1_epi32(1);
+      const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(e, one), 23);
+      const __m256i subnormal = _mm256_sllv_epi32(_mm256_set1_epi32(0x00200000), e);
+      return _mm256_castsi256_ps(_mm256_blendv_epi8(subnormal, normal, _mm256_cmpgt_epi32(e, one)));
+    };
+    const __m256 low = eight(x.v), high = eight(_mm_srli_si128(x.v, 8));
+#if LLAMBDA_HAS_AVX512
+    if constexpr (f32x16<A>::parts == 1) return {{_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1)}};
+#endif
+    if constexpr (f32x16<A>::parts == 2) return {{low, high}};
   }
   static LLAMBDA_INLINE void to_half(const f32x16<A>& x, std::uint16_t* p) noexcept {
     constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

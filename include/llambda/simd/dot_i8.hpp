@@ -1,79 +1,252 @@
-// Integer dot products: 16 rows at once, four products a row. The weights of a step are 64 bytes, four consecutive
-// codes of each of 16 rows; the activations are four bytes, the same for every row.
+// Integer dot products: one part of 16 rows at once, four products a row and instruction. Weight codes are four
+// consecutive codes of each row; activation codes are four bytes, the same for every row.
 //   sum[row] += w[row][0] x[0] + w[row][1] x[1] + w[row][2] x[2] + w[row][3] x[3]
-// The sums are exact in 32 bits on every instruction set (no intermediate saturates, shown in the specialisations), so
-// that which instructions are used never shows in a result.
+// The sums are exact in 32 bits on every instruction set (no intermediate saturates, shown where it could), so that
+// which instructions are used never shows in a result.
 #pragma once
 
-#include <llambda/simd/f32x16.hpp>
-
-#include <cstring>
+#include <llambda/core/unroll.hpp>
+#include <llambda/simd/bytes.hpp>
 
 namespace llambda::inline LLAMBDA_ABI {
 
-/// 16 exact 32-bit sums and how to add to them. Weight codes in [-128, 127], activation codes in [-127, 127].
-template <Arch A>
-struct dot_i8 {
+/// What values the weight codes of a format take: 0 .. max, or int8 (-128 .. 127).
+struct code_range {
+  bool is_signed;
+  unsigned max;  ///< of |code|
+};
+inline constexpr code_range int8_codes{true, 128};
+
+/// Exact sums of a part of the rows. Activation codes in [-127, 127]; columns added between two begin() <= 2^16.
+///   codes    four codes of each row of a part, as the format decodes them
+///   stored   the same as add() wants them: what a panel of decoded weights holds
+///   begin<Shift>(n)  sums that start at *n * 2^Shift, or at 0 if Shift < 0. *n is minus the sum of the activation
+///                    codes to come, which makes a weight code w count as w - 2^Shift
+///   add<G, Stride>(s, w, x)  s[t] += G groups: w(g) are stored codes, x + t * Stride the activation codes of token t
+template <Arch A, code_range C> struct dot_i8 {
+  using codes = u8_vec<A, code_bytes<A>>;
+  static constexpr std::size_t rows = code_bytes<A> / 4;
   struct sums {
-    std::int32_t v[lanes] = {};
+    std::int32_t v[rows];
   };
-  static LLAMBDA_INLINE sums zero() noexcept { return {}; }
-  static LLAMBDA_INLINE void add(sums& s, const std::int8_t* w, const std::int8_t* x) noexcept {
-    for (std::size_t row = 0; row < lanes; ++row) {
-      for (std::size_t i = 0; i < 4; ++i) s.v[row] += w[row * 4 + i] * x[i];
+
+  static LLAMBDA_INLINE codes stored(const codes& w) noexcept { return w; }
+
+  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    sums s{};
+    if constexpr (Shift >= 0) {
+      for (std::int32_t& v : s.v) v = static_cast<std::int32_t>(static_cast<std::uint32_t>(*n) << Shift);
+    }
+    return s;
+  }
+  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+    for (std::size_t g = 0; g < G; ++g) {
+      const codes weight = w(g);
+      for (std::size_t t = 0; t < T; ++t) {
+        for (std::size_t i = 0; i < rows * 4; ++i) {
+          const int code = C.is_signed ? static_cast<std::int8_t>(weight.v[i]) : weight.v[i];
+          s[t].v[i / 4] += code * x[t * Stride + g * 4 + i % 4];
+        }
+      }
     }
   }
-  static LLAMBDA_INLINE f32x16<A> to_float(const sums& s) noexcept {
-    f32x16<A> r;
-    for (std::size_t row = 0; row < lanes; ++row) r.v[row] = static_cast<float>(s.v[row]);
-    return r;
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept {
+    static_assert(rows == 1);
+    return static_cast<float>(s.v[0]);
   }
 };
 
+namespace detail {
+
+/// Four neighbouring activation codes of a token.
+LLAMBDA_INLINE std::int32_t four_codes(const std::int8_t* x) noexcept {
+  std::int32_t four;
+  std::memcpy(&four, x, 4);
+  return four;
+}
+
+}  // namespace detail
+
 #if LLAMBDA_HAS_AVX2
-/// vpmaddubsw multiplies unsigned by signed bytes: |w| and x with w's sign moved to it. Its 16-bit pair sums are at most
-/// 2 * 128 * 127 = 32512 in size, below the 32767 where it would saturate.
-template <Avx2Arch A>
-struct dot_i8<A> {
+/// vpmaddubsw multiplies unsigned by signed bytes and adds two products in 16 bits, where it would saturate at 32767.
+///   codes up to M: a pair is at most 2 * M * 127, and 32767 / (254 M) pairs are added in 16 bits before they are
+///   widened: 8 for 4-bit codes (30480), 4 for 5 bits (31496), 2 for 6 bits (32004)
+///   int8: |w| times x with w's sign moved to it; a pair is at most 2 * 128 * 127 = 32512
+template <Avx2Arch A, code_range C> struct dot_i8<A, C> {
+  using codes = u8_vec<A, 32>;
   struct sums {
-    __m256i v[2];
+    __m256i v;
   };
-  static LLAMBDA_INLINE sums zero() noexcept { return {{_mm256_setzero_si256(), _mm256_setzero_si256()}}; }
-  static LLAMBDA_INLINE void add(sums& s, const std::int8_t* w, const std::int8_t* x) noexcept {
-    std::int32_t four;
-    std::memcpy(&four, x, 4);
-    const __m256i x4 = _mm256_set1_epi32(four);
-    unroll<2>([&](auto half) LLAMBDA_LAMBDA {
-      const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32 * half));
-      const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes), _mm256_sign_epi8(x4, codes));
-      s.v[half] = _mm256_add_epi32(s.v[half], _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-    });
+  static constexpr std::size_t pairs_in_16_bits = 32767 / (254 * C.max);
+  static_assert(pairs_in_16_bits >= 1, "llambda: dot_i8: a pair of products does not fit in 16 bits");
+
+  static LLAMBDA_INLINE codes stored(const codes& w) noexcept { return w; }
+
+  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    if constexpr (Shift < 0)
+      return {_mm256_setzero_si256()};
+    else
+      return {_mm256_slli_epi32(_mm256_set1_epi32(*n), Shift)};
   }
-  static LLAMBDA_INLINE f32x16<A> to_float(const sums& s) noexcept {
-    return {{_mm256_cvtepi32_ps(s.v[0]), _mm256_cvtepi32_ps(s.v[1])}};
+  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+    constexpr std::size_t run = pairs_in_16_bits < G ? pairs_in_16_bits : G;
+    __m256i pairs[T];
+    LLAMBDA_UNROLL
+    for (std::size_t g = 0; g < G; ++g) {
+      const __m256i weight = w(g).v;
+      const __m256i size = C.is_signed ? _mm256_abs_epi8(weight) : weight;
+      LLAMBDA_UNROLL
+      for (std::size_t t = 0; t < T; ++t) {
+        __m256i x4 = _mm256_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
+        if constexpr (C.is_signed) x4 = _mm256_sign_epi8(x4, weight);
+        const __m256i pair = _mm256_maddubs_epi16(size, x4);
+        pairs[t] = g % run == 0 ? pair : _mm256_add_epi16(pairs[t], pair);
+        if (g % run == run - 1 || g == G - 1) {
+          s[t].v = _mm256_add_epi32(s[t].v, _mm256_madd_epi16(pairs[t], _mm256_set1_epi16(1)));
+        }
+      }
+    }
   }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm256_cvtepi32_ps(s.v); }
+};
+#endif
+
+#if LLAMBDA_HAS_AVXVNNI
+/// vpdpbusd adds four products to 32 bits at once and never saturates. Signed codes are stored as w + 128, and the sums
+/// begin 128 times the activations lower.
+template <AvxVnniArch A, code_range C> struct dot_i8<A, C> {
+  using codes = u8_vec<A, 32>;
+  struct sums {
+    __m256i v;
+  };
+  static LLAMBDA_INLINE codes stored(const codes& w) noexcept {
+    if constexpr (C.is_signed)
+      return w.template minus<-128>();
+    else
+      return w;
+  }
+  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    static_assert(!C.is_signed || Shift < 0);
+    if constexpr (Shift < 0 && !C.is_signed)
+      return {_mm256_setzero_si256()};
+    else
+      return {_mm256_slli_epi32(_mm256_set1_epi32(*n), C.is_signed ? 7 : Shift)};
+  }
+  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+    LLAMBDA_UNROLL
+    for (std::size_t g = 0; g < G; ++g) {
+      const __m256i weight = w(g).v;
+      LLAMBDA_UNROLL
+      for (std::size_t t = 0; t < T; ++t) {
+        const __m256i x4 = _mm256_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
+        s[t].v = _mm256_dpbusd_avx_epi32(s[t].v, weight, x4);
+      }
+    }
+  }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm256_cvtepi32_ps(s.v); }
 };
 #endif
 
 #if LLAMBDA_HAS_AVX512
 /// As AVX2; there is no vpsignb for 512 bits, so x is negated under the mask of w's sign bits.
-template <Avx512Arch A>
-struct dot_i8<A> {
+template <Avx512Arch A, code_range C> struct dot_i8<A, C> {
+  using codes = u8_vec<A, 64>;
   struct sums {
     __m512i v;
   };
-  static LLAMBDA_INLINE sums zero() noexcept { return {_mm512_setzero_si512()}; }
-  static LLAMBDA_INLINE void add(sums& s, const std::int8_t* w, const std::int8_t* x) noexcept {
-    std::int32_t four;
-    std::memcpy(&four, x, 4);
-    const __m512i x4 = _mm512_set1_epi32(four);
-    const __m512i codes = _mm512_loadu_si512(w);
-    const __m512i signed_x = _mm512_mask_sub_epi8(x4, _mm512_movepi8_mask(codes), _mm512_setzero_si512(), x4);
-    const __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(codes), signed_x);
-    s.v = _mm512_add_epi32(s.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  static constexpr std::size_t pairs_in_16_bits = 32767 / (254 * C.max);
+  static_assert(pairs_in_16_bits >= 1, "llambda: dot_i8: a pair of products does not fit in 16 bits");
+
+  static LLAMBDA_INLINE codes stored(const codes& w) noexcept { return w; }
+
+  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    if constexpr (Shift < 0)
+      return {_mm512_setzero_si512()};
+    else
+      return {_mm512_slli_epi32(_mm512_set1_epi32(*n), Shift)};
   }
-  static LLAMBDA_INLINE f32x16<A> to_float(const sums& s) noexcept { return {{_mm512_cvtepi32_ps(s.v)}}; }
+  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+    constexpr std::size_t run = pairs_in_16_bits < G ? pairs_in_16_bits : G;
+    __m512i pairs[T];
+    LLAMBDA_UNROLL
+    for (std::size_t g = 0; g < G; ++g) {
+      const __m512i weight = w(g).v;
+      const __m512i size = C.is_signed ? _mm512_abs_epi8(weight) : weight;
+      const __mmask64 negative = C.is_signed ? _mm512_movepi8_mask(weight) : __mmask64{};
+      LLAMBDA_UNROLL
+      for (std::size_t t = 0; t < T; ++t) {
+        __m512i x4 = _mm512_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
+        if constexpr (C.is_signed) x4 = _mm512_mask_sub_epi8(x4, negative, _mm512_setzero_si512(), x4);
+        const __m512i pair = _mm512_maddubs_epi16(size, x4);
+        pairs[t] = g % run == 0 ? pair : _mm512_add_epi16(pairs[t], pair);
+        if (g % run == run - 1 || g == G - 1) {
+          s[t].v = _mm512_add_epi32(s[t].v, _mm512_madd_epi16(pairs[t], _mm512_set1_epi16(1)));
+        }
+      }
+    }
+  }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm512_cvtepi32_ps(s.v); }
 };
 #endif
+
+#if LLAMBDA_HAS_AVX512VNNI
+/// As AVX-VNNI, for all 16 rows; the four activation codes are broadcast by the instruction itself.
+template <Avx512VnniArch A, code_range C> struct dot_i8<A, C> {
+  using codes = u8_vec<A, 64>;
+  struct sums {
+    __m512i v;
+  };
+  static LLAMBDA_INLINE codes stored(const codes& w) noexcept {
+    if constexpr (C.is_signed)
+      return w.template minus<-128>();
+    else
+      return w;
+  }
+  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    static_assert(!C.is_signed || Shift < 0);
+    if constexpr (Shift < 0 && !C.is_signed)
+      return {_mm512_setzero_si512()};
+    else
+      return {_mm512_slli_epi32(_mm512_set1_epi32(*n), C.is_signed ? 7 : Shift)};
+  }
+  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+    LLAMBDA_UNROLL
+    for (std::size_t g = 0; g < G; ++g) {
+      const __m512i weight = w(g).v;
+      LLAMBDA_UNROLL
+      for (std::size_t t = 0; t < T; ++t) {
+        const __m512i x4 = _mm512_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
+        s[t].v = _mm512_dpbusd_epi32(s[t].v, weight, x4);
+      }
+    }
+  }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm512_cvtepi32_ps(s.v); }
+};
+#endif
+
+/// Minus the sums of codes [0, 16) and [16, 32).
+template <Arch A> LLAMBDA_INLINE void minus_sums(const std::int8_t* codes, std::int32_t (&out)[2]) noexcept {
+#if LLAMBDA_HAS_AVX2
+  if constexpr (Avx2Arch<A>) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), x);
+    const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(-1));
+    const __m256i eights = _mm256_add_epi32(fours, _mm256_shuffle_epi32(fours, 0x4e));
+    const __m256i all = _mm256_add_epi32(eights, _mm256_shuffle_epi32(eights, 0xb1));
+    out[0] = _mm256_cvtsi256_si32(all);
+    out[1] = _mm_cvtsi128_si32(_mm256_extracti128_si256(all, 1));
+    return;
+  }
+#endif
+  for (std::size_t half = 0; half < 2; ++half) {
+    out[half] = 0;
+    for (std::size_t i = 0; i < 16; ++i) out[half] -= codes[half * 16 + i];
+  }
+}
 
 }  // namespace llambda::inline LLAMBDA_ABI

@@ -26,9 +26,9 @@ inline constexpr int exit_code = 69;
 
 struct feature {
   const char* name;
-  std::uint32_t leaf;     // of cpuid; subleaf 0 but for AVX-VNNI and AVX512-BF16 (subleaf 1)
+  std::uint32_t leaf;  // of cpuid; subleaf 0 but for AVX-VNNI and AVX512-BF16 (subleaf 1)
   std::uint32_t subleaf;
-  unsigned reg;           // 0 eax, 1 ebx, 2 ecx, 3 edx
+  unsigned reg;  // 0 eax, 1 ebx, 2 ecx, 3 edx
   unsigned bit;
 };
 
@@ -93,6 +93,21 @@ inline constexpr feature compiled_for[] = {
 #endif
 #if defined(__AVX512VNNI__)
     {"AVX512VNNI", 7, 0, 2, 11},
+#endif
+#if defined(__AVX512IFMA__)
+    {"AVX512IFMA", 7, 0, 1, 21},
+#endif
+#if defined(__AVX512VBMI__)
+    {"AVX512VBMI", 7, 0, 2, 1},
+#endif
+#if defined(__AVX512VBMI2__)
+    {"AVX512VBMI2", 7, 0, 2, 6},
+#endif
+#if defined(__AVX512BITALG__)
+    {"AVX512BITALG", 7, 0, 2, 12},
+#endif
+#if defined(__AVX512VPOPCNTDQ__)
+    {"AVX512VPOPCNTDQ", 7, 0, 2, 14},
 #endif
 #if defined(__AVX512BF16__)
     {"AVX512BF16", 7, 1, 0, 5},
@@ -184,7 +199,7 @@ inline void guard() noexcept {}
 /// Checks the CPU before every static initialiser of the program. At namespace scope, in one source file of an
 /// executable; preinit_array runs before the initialisers of shared libraries too.
 #if defined(__x86_64__) && defined(__linux__)
-#define LLAMBDA_ISA_GUARD()                                                                                     \
+#define LLAMBDA_ISA_GUARD()                                                                         \
   __attribute__((section(".preinit_array"), used)) static void (*const llambda_isa_guard_entry)() = \
       &::llambda::isa::guard
 #else

@@ -1,0 +1,296 @@
+// What all formats of blocks with integer codes share: how a tile is packed, decoded row by row, multiplied with one
+// token, and opened into a panel that many tokens are multiplied with.
+//
+// Packed tile of 16 rows: the codes of all blocks, then the scales of all blocks.
+//   codes  dword i of the code bytes of a block of row 0, of row 1, ... of row 15 (64 bytes), then dword i + 1
+//   meta   element i of the scale bytes of a block of row 0, ... of row 15, then element i + 1
+// So packing only transposes the file's own words: nothing is lost, and a tile is as large as its rows in the file.
+// Four neighbouring codes of a row share a 32-bit lane, which is what the integer dot product adds up.
+//
+// Per row and 32 columns, the same for one token or many and on every instruction set:
+//   t    = float(i_0) * s_0;  t = fma(float(i_1), s_1, t) where scales serve 16 columns;  t = fma(m_j, -sum_j(x), t)
+//   acc  = fma(t, d_x, acc)
+// with i the exact integer dot product of codes less their zero point, s the scale and m the minimum.
+// Cost for 512 weights and a token: 8 dot products of 64, 3 to 7 float operations.
+#pragma once
+
+#include <llambda/quant/activation.hpp>
+#include <llambda/quant/format.hpp>
+#include <llambda/simd/dot_i8.hpp>
+
+namespace llambda::inline LLAMBDA_ABI {
+
+/// A stretch of a file block: `count` elements of `size` bytes at `offset`.
+struct file_field {
+  std::size_t offset, size, count;
+};
+
+/// Base of the formats with integer codes. `Traits` has
+///   kind, sub (columns a scale: 16 or 32), codes (code_range), zero_shift (log2 of the zero point, -1 = none), has_min
+///   code_fields, meta_fields   where codes (size 4) and scales are in a file block, in packed order
+///   code<A, S, G>(p)           codes 4 G .. 4 G + 3 of columns 32 S .. of a step; p = packed codes of this part of
+///   rows scale<A, B>(meta), minimum<A, B>(meta)   of sub-block B of a step, 16 rows decode_block(block, out)   the
+///   meaning of the bits optionally transform(bytes), restore(bytes)   of the code bytes of a block between file and
+///   tile
+template <class Traits> struct BlockFormat {
+  static constexpr quant kind = Traits::kind;
+  static constexpr std::size_t block = info(kind).block;
+  static constexpr std::size_t block_bytes = info(kind).block_bytes;
+  static constexpr std::size_t step = block;
+  static constexpr activation_kind activation = activation_kind::q8;
+  static constexpr bool has_min = Traits::has_min;
+  static constexpr std::size_t sub = Traits::sub;
+  static constexpr std::size_t subs = 32 / sub;  // scales for 32 columns
+
+  static constexpr std::size_t row_code_bytes = [] {
+    std::size_t n = 0;
+    for (const file_field& f : Traits::code_fields) n += f.size * f.count;
+    return n;
+  }();
+  static constexpr std::size_t row_meta_bytes = [] {
+    std::size_t n = 0;
+    for (const file_field& f : Traits::meta_fields) n += f.size * f.count;
+    return n;
+  }();
+  static_assert(row_code_bytes + row_meta_bytes == block_bytes, "every byte of a block is code or scale");
+  static constexpr std::size_t code_step = row_code_bytes * lanes;
+  static constexpr std::size_t meta_step = row_meta_bytes * lanes;
+  static constexpr std::size_t step_bytes = code_step + meta_step;
+
+  static void decode(const std::byte* row, std::size_t cols, float* out) noexcept {
+    for (std::size_t b = 0; b < cols / block; ++b) Traits::decode_block(row + b * block_bytes, out + b * block);
+  }
+
+  static void pack(tile_rows rows, std::size_t cols, std::byte* tile) noexcept {
+    std::byte* codes = tile;
+    std::byte* meta = tile + cols / block * code_step;
+    for (std::size_t b = 0; b < cols / block; ++b, codes += code_step, meta += meta_step) {
+      for (std::size_t r = 0; r < lanes; ++r) {
+        if (!rows[r]) {
+          for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memset(codes + i * 64 + r * 4, 0, 4);
+          for_each_meta([&](std::size_t, std::size_t at, std::size_t size)
+                            LLAMBDA_LAMBDA { std::memset(meta + at * lanes + r * size, 0, size); });
+          continue;
+        }
+        const std::byte* from = rows[r] + b * block_bytes;
+        std::byte row[row_code_bytes];
+        std::size_t n = 0;
+        for (const file_field& f : Traits::code_fields) {
+          std::memcpy(row + n, from + f.offset, f.size * f.count);
+          n += f.size * f.count;
+        }
+        if constexpr (requires { Traits::transform(row); }) Traits::transform(row);
+        for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memcpy(codes + i * 64 + r * 4, row + i * 4, 4);
+        for_each_meta([&](std::size_t offset, std::size_t at, std::size_t size)
+                          LLAMBDA_LAMBDA { std::memcpy(meta + at * lanes + r * size, from + offset, size); });
+      }
+    }
+  }
+
+  static void unpack_row(const std::byte* tile, std::size_t lane, std::size_t cols, float* out) noexcept {
+    const std::byte* codes = tile;
+    const std::byte* meta = tile + cols / block * code_step;
+    for (std::size_t b = 0; b < cols / block; ++b, codes += code_step, meta += meta_step) {
+      std::byte row[row_code_bytes], file[block_bytes];
+      for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memcpy(row + i * 4, codes + i * 64 + lane * 4, 4);
+      if constexpr (requires { Traits::transform(row); }) Traits::restore(row);
+      std::size_t n = 0;
+      for (const file_field& f : Traits::code_fields) {
+        std::memcpy(file + f.offset, row + n, f.size * f.count);
+        n += f.size * f.count;
+      }
+      for_each_meta([&](std::size_t offset, std::size_t at, std::size_t size)
+                        LLAMBDA_LAMBDA { std::memcpy(file + offset, meta + at * lanes + lane * size, size); });
+      Traits::decode_block(file, out + b * block);
+    }
+  }
+
+  /// Columns 32 S .. 32 S + 31 of a step times one token, before the activations' scale.
+  template <Arch A, std::size_t S>
+  static LLAMBDA_INLINE f32x16<A> unit(const std::byte* codes, const std::byte* meta, const std::int8_t* x,
+                                       const q8_block& record) noexcept {
+    using dot = dot_i8<A, Traits::codes>;
+    f32x16<A> value[subs];
+    for_each_part<A>([&](std::size_t p) LLAMBDA_LAMBDA {
+      typename dot::codes w[8];
+      take<A, S>(codes + p * code_bytes<A>, w, std::make_index_sequence<8>{});
+      LLAMBDA_UNROLL
+      for (std::size_t j = 0; j < subs; ++j) {
+        typename dot::sums sum[1] = {dot::template begin<Traits::zero_shift>(start_of(record, j))};
+        dot::template add<sub / 4, 0>(
+            sum, [&](std::size_t g) LLAMBDA_LAMBDA { return w[j * (sub / 4) + g]; }, x + j * sub);
+        value[j].v[p] = dot::to_float(sum[0]);
+      }
+    });
+    f32x16<A> t = value[0] * Traits::template scale<A, S * subs>(meta);
+    if constexpr (subs == 2) t = fma<A>(value[1], Traits::template scale<A, S * subs + 1>(meta), t);
+    if constexpr (has_min) {
+      unroll<subs>([&](auto j) LLAMBDA_LAMBDA {
+        const f32x16<A> n = f32x16<A>::broadcast(static_cast<float>(*start_of(record, j)));
+        t = fma<A>(Traits::template minimum<A, S * subs + j>(meta), n, t);
+      });
+    }
+    return t;
+  }
+
+  /// acc[r][0] += columns [begin, end) of tile w[r] times the activations x[0] (q8_row<Cols>). Whole steps only.
+  template <Arch A, std::size_t Cols, std::size_t R, std::size_t T>
+  static LLAMBDA_INLINE void multiply(f32x16<A> (&acc)[R][T], const std::byte* const (&w)[R],
+                                      const std::byte* const (&x)[T], std::size_t begin, std::size_t end) noexcept {
+    static_assert(T == 1, "several tokens are multiplied with a panel");
+    const std::int8_t* in = q8_row<Cols>::codes(x[0]);
+    const q8_block* records = q8_row<Cols>::info(x[0]);
+    for (std::size_t b = begin / block; b < end / block; ++b) {
+      unroll<R>([&](auto r) LLAMBDA_LAMBDA {
+        add_step<A>(w[r] + b * code_step, w[r] + Cols / block * code_step + b * meta_step, in + b * block,
+                    records + b * (block / 32), acc[r][0], std::make_index_sequence<block / 32>{});
+      });
+    }
+  }
+
+  /// A tile opened for many tokens: for each 32 columns the stored codes, (8, 16, 4), scales and minima, (subs, 16).
+  static constexpr std::size_t panel_scales = 512;
+  static constexpr std::size_t panel_minima = panel_scales + subs * lanes * sizeof(float);
+  static constexpr std::size_t panel_unit = panel_minima + (has_min ? subs * lanes * sizeof(float) : 0);
+
+  /// Opens columns [begin, end) of a tile of rows of `cols` columns. Whole steps only.
+  template <Arch A>
+  static LLAMBDA_INLINE void open(const std::byte* tile, std::size_t cols, std::size_t begin, std::size_t end,
+                                  std::byte* panel) noexcept {
+    for (std::size_t b = begin / block; b < end / block; ++b) {
+      const std::byte* codes = tile + b * code_step;
+      const std::byte* meta = tile + cols / block * code_step + b * meta_step;
+      unroll<block / 32>([&](auto s) LLAMBDA_LAMBDA {
+        open_unit<A, s>(codes, meta, panel);
+        panel += panel_unit;
+      });
+    }
+  }
+
+  /// sums[t] += `units` panels of 32 columns times T tokens; codes and records of token t are a row stride behind those
+  /// of token t - 1. sums: (T, 16). Each part of the rows is finished before the next: its sums stay in registers.
+  template <Arch A, std::size_t RowBytes, std::size_t T>
+  static LLAMBDA_INLINE void multiply_panel(const std::byte* panel, std::size_t units, const std::int8_t* x,
+                                            const q8_block* records, float* sums) noexcept {
+    using dot = dot_i8<A, Traits::codes>;
+    using part = typename f32x16<A>::part;
+    constexpr std::size_t width = lanes / f32x16<A>::parts;
+    const auto record_of = [&](std::size_t t) LLAMBDA_LAMBDA -> const q8_block& {
+      return *reinterpret_cast<const q8_block*>(reinterpret_cast<const std::byte*>(records) + t * RowBytes);
+    };
+    for (std::size_t u = 0; u < units; ++u, panel += panel_unit, x += 32, ++records) {
+      for_each_part<A>([&](std::size_t p) LLAMBDA_LAMBDA {
+        part total[T];
+        LLAMBDA_UNROLL
+        for (std::size_t j = 0; j < subs; ++j) {
+          typename dot::sums sum[T];
+          LLAMBDA_UNROLL
+          for (std::size_t t = 0; t < T; ++t)
+            sum[t] = dot::template begin<Traits::zero_shift>(start_of(record_of(t), j));
+          const std::byte* w = panel + j * (sub / 4) * 64 + p * code_bytes<A>;
+          dot::template add<sub / 4, RowBytes>(
+              sum, [&](std::size_t g) LLAMBDA_LAMBDA { return dot::codes::load(w + g * 64); }, x + j * sub);
+          const auto floats = reinterpret_cast<const float*>(panel + panel_scales) + j * lanes + p * width;
+          const part scale = compat::load(floats, part{});
+          LLAMBDA_UNROLL
+          for (std::size_t t = 0; t < T; ++t) {
+            const part value = dot::to_float(sum[t]);
+            total[t] = j == 0 ? compat::rounded(value * scale) : compat::fma(value, scale, total[t]);
+          }
+        }
+        if constexpr (has_min) {
+          LLAMBDA_UNROLL
+          for (std::size_t j = 0; j < subs; ++j) {
+            const auto floats = reinterpret_cast<const float*>(panel + panel_minima) + j * lanes + p * width;
+            const part minimum = compat::load(floats, part{});
+            LLAMBDA_UNROLL
+            for (std::size_t t = 0; t < T; ++t) {
+              const auto n = static_cast<float>(*start_of(record_of(t), j));
+              total[t] = compat::fma(minimum, compat::broadcast(n, part{}), total[t]);
+            }
+          }
+        }
+        LLAMBDA_UNROLL
+        for (std::size_t t = 0; t < T; ++t) {
+          float* to = sums + t * lanes + p * width;
+          compat::store(to,
+                        compat::fma(total[t], compat::broadcast(record_of(t).scale, part{}), compat::load(to, part{})));
+        }
+      });
+    }
+  }
+
+  /// Where the scales are in a file block.
+  static constexpr const auto& scale_fields() noexcept { return Traits::meta_fields; }
+
+ private:
+  /// Minus the sum of the activations that scale j of 32 columns belongs to.
+  static LLAMBDA_INLINE const std::int32_t* start_of(const q8_block& record, std::size_t j) noexcept {
+    return subs == 1 ? &record.minus_sum : &record.minus_half[j];
+  }
+
+  /// f(p) for the parts of 16 rows. Sixteen scalar parts are a loop: unrolled they would only cost the compiler.
+  template <Arch A, class F> static LLAMBDA_INLINE void for_each_part(F&& f) noexcept {
+    if constexpr (f32x16<A>::parts > 2) {
+      for (std::size_t p = 0; p < f32x16<A>::parts; ++p) f(p);
+    } else {
+      unroll<f32x16<A>::parts>([&](auto p) LLAMBDA_LAMBDA { f(std::size_t{p}); });
+    }
+  }
+
+  /// The stored codes of the 8 groups of 32 columns.
+  template <Arch A, std::size_t S, class W, std::size_t... G>
+  static LLAMBDA_INLINE void take(const std::byte* codes, W (&w)[8], std::index_sequence<G...>) noexcept {
+    ((w[G] = dot_i8<A, Traits::codes>::stored(Traits::template code<A, S, G>(codes))), ...);
+  }
+
+  template <Arch A, std::size_t... S>
+  static LLAMBDA_INLINE void add_step(const std::byte* codes, const std::byte* meta, const std::int8_t* x,
+                                      const q8_block* records, f32x16<A>& acc, std::index_sequence<S...>) noexcept {
+    ((acc = fma<A>(unit<A, S>(codes, meta, x + S * 32, records[S]), f32x16<A>::broadcast(records[S].scale), acc)), ...);
+  }
+
+  template <Arch A, std::size_t S>
+  static LLAMBDA_INLINE void open_unit(const std::byte* codes, const std::byte* meta, std::byte* panel) noexcept {
+    for_each_part<A>([&](std::size_t p) LLAMBDA_LAMBDA {
+      typename dot_i8<A, Traits::codes>::codes w[8];
+      take<A, S>(codes + p * code_bytes<A>, w, std::make_index_sequence<8>{});
+      LLAMBDA_UNROLL
+      for (std::size_t g = 0; g < 8; ++g) w[g].store(panel + g * 64 + p * code_bytes<A>);
+    });
+    unroll<subs>([&](auto j) LLAMBDA_LAMBDA {
+      constexpr std::size_t at = j * lanes * sizeof(float);
+      Traits::template scale<A, S * subs + j>(meta).store(reinterpret_cast<float*>(panel + panel_scales + at));
+      if constexpr (has_min) {
+        Traits::template minimum<A, S * subs + j>(meta).store(reinterpret_cast<float*>(panel + panel_minima + at));
+      }
+    });
+  }
+
+  /// f(offset in the file block, offset in the row's meta, size) for every scale element.
+  template <class F> static LLAMBDA_INLINE void for_each_meta(F&& f) noexcept {
+    std::size_t at = 0;
+    for (const file_field& field : Traits::meta_fields) {
+      for (std::size_t i = 0; i < field.count; ++i, at += field.size) f(field.offset + i * field.size, at, field.size);
+    }
+  }
+};
+
+/// Little-endian 16 bits at any address.
+LLAMBDA_INLINE std::uint16_t load_u16(const std::byte* p) noexcept {
+  std::uint16_t value;
+  std::memcpy(&value, p, 2);
+  return value;
+}
+
+/// 16 binary16 numbers, one a row: element `i` of the scales of a step, which are `before` bytes a row into it.
+template <Arch A> LLAMBDA_INLINE f32x16<A> half_of_rows(const std::byte* meta, std::size_t before) noexcept {
+  return convert<A>::from_half(reinterpret_cast<const std::uint16_t*>(meta + before * lanes));
+}
+
+/// A byte of the scales of each of 16 rows, `before` bytes a row into them.
+template <Arch A> LLAMBDA_INLINE u8_vec<A, lanes> byte_of_rows(const std::byte* meta, std::size_t before) noexcept {
+  return u8_vec<A, lanes>::load(meta + before * lanes);
+}
+
+}  // namespace llambda::inline LLAMBDA_ABI
