@@ -1,5 +1,6 @@
 // llambda, the driver: compiles a program for a model file once and runs it, or looks at a file without a compiler.
 //   llambda run MODEL.gguf -p PROMPT ...     llambda build MODEL.gguf -o BIN ...     llambda inspect MODEL.gguf
+//   llambda bench MODEL.gguf ...             llambda perplexity MODEL.gguf -f FILE ...
 #include "build_model.hpp"
 #include "inspect.hpp"
 #include "run_options.hpp"
@@ -95,6 +96,16 @@ int main(int argc, char** argv) try {
   build_command->add_flag("--embed", compile.build.embed, "link the model file into the program");
   compile.add_to(*build_command);
 
+  // What these understand is the program's own affair: the words after the model are handed on.
+  CLI::App* handed_on[] = {
+      app.add_subcommand("bench", "measure prefill and decode speed: -p N -n N -t N,N -r N --depth N -o md|csv|json"),
+      app.add_subcommand("perplexity", "score a text: -f FILE --window N --threads N --json")};
+  for (CLI::App* command : handed_on) {
+    command->add_option("model", model, "GGUF file")->required();
+    command->allow_extras();
+    compile.add_to(*command);
+  }
+
   bool json = false;
   auto* inspect_command = app.add_subcommand("inspect", "show metadata, tensors and memory plan of a file");
   inspect_command->add_option("model", model, "GGUF file")->required();
@@ -116,6 +127,12 @@ int main(int argc, char** argv) try {
     return 0;
   }
   const auto binary = cli::build_model(model, compile.build);
+  for (const CLI::App* command : handed_on) {
+    if (!command->parsed()) continue;
+    std::vector<std::string> words{"llambda", command->get_name(), "-m", model};
+    for (const std::string& word : command->remaining()) words.push_back(word);
+    execute(binary, words);
+  }
   execute(binary, run_arguments(run, model));
 } catch (const cli::failure& e) {
   std::fprintf(stderr, "llambda: error: %s\n", e.what());

@@ -40,7 +40,7 @@ struct header {
       const auto type = types.find(name);
       if (type != types.end() && type->second == 999) return;
       const std::uint32_t id = type == types.end() ? 0 : type->second;
-      b.tensor(name, {32}, id, std::string(id == 0 ? 128 : id == 8 ? 34 : id == 6 ? 22 : 64, '\0'));
+      b.tensor(name, {32}, id, std::string(id == 0 ? 128 : id == 8 ? 34 : id == 9 ? 36 : 64, '\0'));
     };
     for (const char* name : {"token_embd.weight", "output_norm.weight"}) add(name);
     if (output) add("output.weight");
@@ -151,7 +151,7 @@ TEST_CASE("llama: what is sound but not run here is refused by name") {
   h.sizes["attention.value_length"] = 8;
   refused(h, errc::unsupported, "llama.attention.value_length");
   h = {};
-  h.types = {{"blk.0.attn_v.weight", 18}};  // an IQ3_XXS among the others
+  h.types = {{"blk.0.attn_v.weight", 9}};  // a Q8_1 among the others
   refused(h, errc::unsupported, "blk.0.attn_v.weight");
 }
 
