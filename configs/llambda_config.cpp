@@ -1,5 +1,5 @@
 // The config generator: reads a GGUF file's header and writes the C++ header of a type the library compiles.
-//   llambda_config MODEL.gguf OUT.hpp [--name TYPE] [--sha256 HEX] [--context N] [--batch N] [--kv f16|f32]
+//   llambda_config MODEL.gguf OUT.hpp [--name TYPE] [--sha256 HEX] [--context N] [--batch N] [--kv f16|f32|bf16|q8_0]
 // Standard library only, compiled for any x86-64; llambda_model.cmake runs it while a project is built.
 #include <llambda/arch/all.hpp>
 #include <llambda/config/emit.hpp>
@@ -7,7 +7,9 @@
 
 #include <charconv>
 #include <cstdio>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <fstream>
 
 namespace {
@@ -15,7 +17,7 @@ namespace {
 int usage(const std::string& complaint) {
   std::fprintf(stderr,
                "llambda_config: %s\nusage: llambda_config MODEL.gguf OUT.hpp [--name TYPE] [--sha256 HEX] [--context N] "
-               "[--batch N] [--kv f16|f32]\n",
+               "[--batch N] [--kv f16|f32|bf16|q8_0]\n",
                complaint.c_str());
   return 2;
 }
@@ -57,8 +59,12 @@ int main(int argc, char** argv) try {
     } else if (arg == "--batch") {
       if (!parse_size(value, options.limits.batch)) return usage("--batch: not a number: " + value);
     } else if (arg == "--kv") {
-      if (value != "f16" && value != "f32") return usage("--kv: f16 or f32, not " + value);
-      options.limits.kv = value == "f16" ? llambda::quant::f16 : llambda::quant::f32;
+      const auto row = std::find_if(std::begin(llambda::quant_table), std::end(llambda::quant_table),
+                                    [&](const llambda::quant_info& q) { return q.name == value; });
+      if (value != "f16" && value != "f32" && value != "bf16" && value != "q8_0") {
+        return usage("--kv: f16, f32, bf16 or q8_0, not " + value);
+      }
+      options.limits.kv = row->kind;
     } else {
       return usage("unknown option " + arg);
     }

@@ -25,9 +25,14 @@ struct compile_options {
     app.add_option("-b,--batch", build.limits.batch, "most tokens computed together")
         ->check(CLI::Range(1, 65536))
         ->capture_default_str();
-    app.add_option("--kv", kv, "format of the KV cache: f16 or f32")->check(CLI::IsMember({"f16", "f32"}));
+    app.add_option("--kv", kv, "format of the KV cache: f16, f32, bf16 or q8_0")
+        ->check(CLI::IsMember({"f16", "f32", "bf16", "q8_0"}));
   }
-  void finish() { build.limits.kv = kv == "f32" ? llambda::quant::f32 : llambda::quant::f16; }
+  void finish() {
+    for (const llambda::quant_info& row : llambda::quant_table) {
+      if (row.name == kv) build.limits.kv = row.kind;
+    }
+  }
 };
 
 /// Replaces this process by the model's program.

@@ -78,8 +78,8 @@ CASE(18, s.ffn = 100);
 LIMITS_CASE(19, l.context = (std::size_t{1} << 24) + 1);
 // case 20: batch must be 1 to 65536 tokens; set Limits::batch
 LIMITS_CASE(20, l.batch = 0);
-// case 21: the KV cache is stored as f32 or f16; set Limits::kv
-LIMITS_CASE(21, l.kv = quant::q8_0);
+// case 21: the KV cache is stored as f32, f16, bf16 or q8_0; set Limits::kv
+LIMITS_CASE(21, l.kv = quant::q4_0);
 // case 22: threads must be 1 to 1024; set Limits::threads
 LIMITS_CASE(22, l.threads = 1025);
 
@@ -92,5 +92,7 @@ CASE(24, s.kinds[0].ffn_down = quant::none);
 CASE(25, s.rope.theta = std::numeric_limits<float>::quiet_NaN());
 // case 26: kv_heads must be 1 to heads; set it to attention.head_count_kv
 CASE(26, s.kv_heads = 8);
+// case 27: a KV cache in q8_0 needs a head_dim that is a multiple of 32; set Limits::kv
+LIMITS_CASE(27, l.kv = quant::q8_0);
 
 }  // namespace

@@ -12,51 +12,92 @@ using namespace llambda;
 
 namespace {
 
-constexpr std::size_t most = 208;
+constexpr std::size_t most = 704;
 
-/// A cache of random keys and values, NaN where nothing was appended, and the same as floats.
+/// A cache of random keys and values, NaN (or codes and scales that would be noticed) where nothing was appended, and
+/// the same as floats.
 template <quant Kv, std::size_t HeadDim> struct cache {
   using layout = kv_layout<Kv, HeadDim>;
-  std::vector<kv_element<Kv>> keys, values;
+  std::vector<std::byte> keys, values;
   std::vector<float> k, v;  // (positions, head_dim), as stored
 
   template <class Fill>
   cache(std::size_t positions, Fill fill)
-      : keys(layout::key_elements(most), nan()), values(layout::value_elements(most), nan()) {
+      : keys(layout::key_bytes(most), std::byte{0xff}), values(layout::value_bytes(most), std::byte{0xff}) {
     for (std::size_t p = 0; p < positions; ++p) {
       std::vector<float> key(HeadDim + lanes), value(HeadDim + lanes);
-      for (std::size_t d = 0; d < HeadDim; ++d) {
-        fill(p, d, key[d], value[d]);
-        k.push_back(stored(key[d]));
-        v.push_back(stored(value[d]));
-      }
+      for (std::size_t d = 0; d < HeadDim; ++d) fill(p, d, key[d], value[d]);
       layout::template append<default_arch>(key.data(), value.data(), p, keys.data(), values.data());
+      for (std::size_t d = 0; d < HeadDim; ++d) {
+        k.push_back(stored(key[d], p, d, keys, layout::key_tile, d * lanes + p % lanes));
+        v.push_back(stored(value[d], p, d, values, layout::value_tile, p % lanes * padded(HeadDim) + d));
+      }
     }
   }
-  static kv_element<Kv> nan() {
-    if constexpr (Kv == quant::f16)
-      return 0x7e00;
-    else
-      return std::numeric_limits<float>::quiet_NaN();
-  }
-  static float stored(float x) {
-    return Kv == quant::f16 ? static_cast<float>(test::half_value(test::half_code(static_cast<double>(x)))) : x;
+  /// What is stored, by the meaning of the format: q8_0 from its code and scale, the rest by rounding.
+  static float stored(float x, std::size_t p, std::size_t d, const std::vector<std::byte>& bytes, std::size_t tile,
+                      std::size_t code) {
+    if constexpr (Kv == quant::f32) return x;
+    if constexpr (Kv == quant::f16) return static_cast<float>(test::half_value(test::half_code(static_cast<double>(x))));
+    if constexpr (Kv == quant::bf16) {
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+      return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+    }
+    if constexpr (Kv == quant::q8_0) {
+      const std::size_t base = p / lanes * tile, scales = base + HeadDim * lanes;
+      std::uint16_t scale;
+      std::memcpy(&scale, bytes.data() + scales + (d / 32 * lanes + p % lanes) * 2, 2);
+      return static_cast<float>(static_cast<std::int8_t>(bytes[base + code]) * test::half_value(scale));
+    }
   }
 };
 
+/// One token, its spans apart and merged; the same through a tile of prefill.
 template <quant Kv, std::size_t HeadDim, std::size_t Group, class A>
 std::vector<float> run(const cache<Kv, HeadDim>& c, const std::vector<float>& q, std::size_t positions) {
+  using kernel = attention<Kv, HeadDim, Group, A>;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(HeadDim));
+  const std::size_t spans = attention_spans(positions);
   std::vector<float> out(Group * HeadDim + 1, 7.0f);
-  attention<Kv, HeadDim, Group, A>(q.data(), c.keys.data(), c.values.data(), positions,
-                                   1.0f / std::sqrt(static_cast<float>(HeadDim)), out.data());
+  std::vector<attention_partial<HeadDim>> partials(Group * spans);
+  for (std::size_t s = spans; s-- > 0;) {  // any order of threads
+    kernel::span(q.data(), c.keys.data(), c.values.data(), positions, s, scale, partials.data() + s, spans);
+  }
+  for (std::size_t g = 0; g < Group; ++g) kernel::finish(&partials[g * spans], spans, out.data() + g * HeadDim);
   CHECK(out.back() == 7.0f);
   out.pop_back();
+  std::vector<float> whole(Group * HeadDim);
+  kernel::tile(q.data(), whole.size(), 1, c.keys.data(), c.values.data(), positions, scale, whole.data());
+  CHECK(test::same_bits(whole, out));
   return out;
+}
+
+/// Tiles of 2 .. 9 tokens that end at `positions` give each token the bits it has alone.
+template <quant Kv, std::size_t HeadDim, std::size_t Group, class A>
+void check_tiles(const cache<Kv, HeadDim>& c, std::size_t positions) {
+  using kernel = attention<Kv, HeadDim, Group, A>;
+  constexpr std::size_t stride = Group * HeadDim + 5;
+  for (std::size_t count : {2, 5, 9}) {
+    if (count > positions) continue;
+    test::random_source random(count);
+    const std::vector<float> q = random.uniform_floats(count * stride);
+    std::vector<float> out(count * stride, 7.0f);
+    kernel::tile(q.data(), stride, count, c.keys.data(), c.values.data(), positions - count + 1,
+                 1.0f / std::sqrt(static_cast<float>(HeadDim)), out.data());
+    for (std::size_t t = 0; t < count; ++t) {
+      const auto row = q.begin() + static_cast<std::ptrdiff_t>(t * stride);
+      const std::vector<float> one(row, row + Group * HeadDim);
+      INFO(count << " tokens up to position " << positions << ", token " << t);
+      CHECK(test::same_bits(run<Kv, HeadDim, Group, A>(c, one, positions - count + 1 + t).data(), &out[t * stride],
+                            Group * HeadDim));
+      CHECK(out[t * stride + Group * HeadDim] == 7.0f);
+    }
+  }
 }
 
 template <quant Kv, std::size_t HeadDim, std::size_t Group> void check(float size = 2.0f) {
   INFO("head_dim " << HeadDim << ", group " << Group << ", cache " << info(Kv).name);
-  for (std::size_t positions : {1, 2, 15, 16, 17, 63, 64, 65, 128, 200}) {
+  for (std::size_t positions : {1, 2, 15, 16, 17, 63, 64, 65, 128, 200, 256, 257, 600}) {
     INFO(positions << " positions");
     test::random_source random(HeadDim * 100 + positions);
     const cache<Kv, HeadDim> c(positions, [&](std::size_t, std::size_t, float& k, float& v) {
@@ -66,13 +107,14 @@ template <quant Kv, std::size_t HeadDim, std::size_t Group> void check(float siz
     const auto fast = run<Kv, HeadDim, Group, default_arch>(c, q, positions);
     const auto slow = run<Kv, HeadDim, Group, arch::scalar>(c, q, positions);
     CHECK(test::same_bits(fast, slow));
+    check_tiles<Kv, HeadDim, Group, default_arch>(c, positions);
     // A score is D fused operations on terms of at most size^2, times a scale rounded three times: off by
     // e = (D + 4) units of sqrt(D) size^2; shifted by the largest it loses a unit more of twice its size. exp turns
     // that into a relative error and adds 4 units, a rescaling a block the same again. Numerator and denominator carry
     // it alike, and positions + 20 roundings of sums. |v| <= 1.
     const double top = std::sqrt(static_cast<double>(HeadDim)) * static_cast<double>(size) * static_cast<double>(size);
     const double e = (static_cast<double>(HeadDim) + 4) * top + 2 * top + 4;
-    const double blocks = static_cast<double>(positions + 63) / 64;
+    const double blocks = static_cast<double>(positions + 63) / 64 + static_cast<double>(positions) / 256;
     const double bound = 2 * (e + blocks * (2 * top + 6) + static_cast<double>(positions) + 20) * test::unit;
     std::size_t far = 0;
     for (std::size_t g = 0; g < Group; ++g) {
@@ -102,6 +144,14 @@ TEST_CASE("attention: F16 cache, head sizes and groups") {
   check<quant::f16, 20, 1>();
   check<quant::f16, 32, 3>();
   check<quant::f16, 64, 8>();
+}
+
+TEST_CASE("attention: BF16 and Q8_0 caches") {
+  check<quant::bf16, 20, 4>();
+  check<quant::bf16, 64, 3>();
+  check<quant::q8_0, 32, 1>();
+  check<quant::q8_0, 64, 7>();
+  check<quant::q8_0, 96, 4>();
 }
 
 TEST_CASE("attention: a query head's result does not depend on its group") {

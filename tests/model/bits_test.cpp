@@ -37,6 +37,36 @@ TEST_CASE("bits: chunks larger than a batch, cache in F16") {
   }
 }
 
+namespace {
+
+/// Longer than two spans of positions, so that threads divide them.
+template <quant Kv> struct long_context {
+  static constexpr ModelSpec spec = Kv == quant::q8_0 ? tied_q8::spec : gqa_odd::spec;
+  static constexpr Limits limits{.context = 600, .batch = 64, .kv = Kv, .threads = 4};
+};
+
+template <quant Kv> void check_long_context() {
+  using config = long_context<Kv>;
+  const auto tokens = test::random_tokens(600, config::spec.vocab, 6);
+  thread_pool serial(1);
+  const auto step = test::all_logits(test::load<config>(serial), tokens, serial, 1);
+  for (unsigned threads : {1u, 3u}) {
+    thread_pool pool(threads);
+    const auto model = test::load<config>(pool);
+    for (std::size_t chunk : {1, 7, 64}) {
+      if (threads == 1 && chunk == 1) continue;
+      CHECK(test::same_bits(test::all_logits(model, tokens, pool, chunk), step));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bits: a context of several spans, caches in BF16 and Q8_0") {
+  check_long_context<quant::bf16>();
+  check_long_context<quant::q8_0>();
+}
+
 TEST_CASE("bits: a context that was used before gives the bits of a new one") {
   const auto tokens = test::random_tokens(40, small_batches::spec.vocab, 4);
   thread_pool pool(2);

@@ -33,7 +33,7 @@ inline std::array<address, 8> addresses() {
   using namespace llambda;
   return {address_of(&gemv<quant::q8_0, 32, default_arch, store_result>),
           address_of(&gemm<quant::q8_0, 32, default_arch, add_result>),
-          address_of(&attention<quant::f16, 16, 2, default_arch>),
+          address_of(&attention<quant::f16, 16, 2, default_arch>::tile),
           address_of(&detail::attend<quant::f16, 16, 2, default_arch>::run),
           address_of(&bind_weights<odr_config>),
           address_of(&emit_config),

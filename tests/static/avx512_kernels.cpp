@@ -26,7 +26,7 @@ template void quantise_q8<96, A>(const float*, std::byte*) noexcept;
 template void rmsnorm<40, A>(const float*, const float*, float, float*) noexcept;
 template void softmax<A>(float*, std::size_t) noexcept;
 template void silu_mul<A>(const float*, const float*, std::size_t, std::size_t, float*) noexcept;
-template void attention<quant::f16, 64, 3, A>(const float*, const std::uint16_t*, const std::uint16_t*, std::size_t,
-                                              float, float*) noexcept;
+template struct attention<quant::f16, 64, 3, A>;
+template struct attention<quant::q8_0, 64, 3, A>;
 
 }  // namespace llambda::inline LLAMBDA_ABI

@@ -71,7 +71,7 @@ struct ModelSpec {
 struct Limits {
   std::size_t context = 0;  ///< positions of the KV cache; 0 = the model's context, at most 4096
   std::size_t batch = 64;   ///< most tokens computed together in prefill
-  quant kv = quant::f16;    ///< format of the KV cache: f32 or f16
+  quant kv = quant::f16;    ///< format of the KV cache: f32, f16, bf16 or q8_0
   std::size_t threads = 64; ///< most threads of a pool; each has scratch of its own
 
   bool operator==(const Limits&) const = default;

@@ -27,13 +27,56 @@ LLAMBDA_INLINE void rotate_and_append(const Step<C, A, Trace>& s, std::size_t la
   }
 }
 
+/// attn_out = attention of all heads and tokens of the chunk; q, k and v are not yet turned.
+/// One token and one span: a thread attends only to heads it appended to itself. One token in a long context: heads and
+/// spans are divided, and merged in order. Several tokens: heads and tiles of tokens are divided.
+template <ModelConfig C, Arch A, class Trace>
+LLAMBDA_INLINE void attend_all(const Step<C, A, Trace>& s, std::size_t layer) noexcept {
+  using layout = context_layout<C>;
+  using kernel = attention<limits_of<C>.kv, head_dim<C>, group<C>, A>;
+  constexpr std::size_t D = head_dim<C>, heads = C::spec.kv_heads, row = group<C> * D;
+  Context<C>& ctx = s.ctx;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(D));
+  const std::size_t positions = s.position + 1, spans = attention_spans(positions);
+  const bool divided = s.tokens == 1 && spans > 1;
+
+  rotate_and_append(s, layer, s.thread.share(heads * s.tokens));
+  if (s.tokens > 1 || divided) s.thread.barrier();
+  s.template show<"q_rope">(layer, ctx.q, q_dim<C>, layout::q_stride);
+  s.template show<"k_rope">(layer, ctx.k, kv_dim<C>, layout::kv_stride);
+  if constexpr (layout::spans > 1) {
+    if (divided) {
+      const range mine = s.thread.share(heads * spans);
+      for (std::size_t i = mine.begin; i < mine.end; ++i) {
+        const std::size_t head = i / spans, span = i % spans;
+        kernel::span(ctx.q + head * row, ctx.kv.keys(layer, head), ctx.kv.values(layer, head), positions, span, scale,
+                     ctx.partials + head * group<C> * layout::spans + span, layout::spans);
+      }
+      s.thread.barrier();
+      const range merged = s.thread.share(C::spec.heads);
+      for (std::size_t h = merged.begin; h < merged.end; ++h) {
+        kernel::finish(ctx.partials + h * layout::spans, spans, ctx.attn_out + h * D);
+      }
+      return;
+    }
+  }
+  const std::size_t tile = s.tokens == 1 ? 1 : kernel::tokens, tiles = (s.tokens + tile - 1) / tile;
+  const range mine = s.thread.share(heads * tiles);
+  for (std::size_t i = mine.begin; i < mine.end; ++i) {
+    const std::size_t head = i / tiles, first = i % tiles * tile;
+    const std::size_t count = s.tokens - first < tile ? s.tokens - first : tile;
+    const std::size_t at = first * layout::q_stride + head * row;
+    kernel::tile(ctx.q + at, layout::q_stride, count, ctx.kv.keys(layer, head), ctx.kv.values(layer, head),
+                 positions + first, scale, ctx.attn_out + at);
+  }
+}
+
 }  // namespace detail
 
 template <ModelConfig C, Arch A, class Trace, class Layer>
 LLAMBDA_INLINE void attention_mixer(const Step<C, A, Trace>& s, const Layer& w, std::size_t layer) noexcept {
   using layout = context_layout<C>;
   using W = Layer;
-  constexpr std::size_t D = head_dim<C>;
   Context<C>& ctx = s.ctx;
 
   const auto x = s.template normalised<operand_needs<typename W::Wq, typename W::Wk, typename W::Wv>>(w.attn_norm.data);
@@ -49,18 +92,7 @@ LLAMBDA_INLINE void attention_mixer(const Step<C, A, Trace>& s, const Layer& w, 
   s.template show<"k">(layer, ctx.k, kv_dim<C>, layout::kv_stride);
   s.template show<"v">(layer, ctx.v, kv_dim<C>, layout::kv_stride);
 
-  // With one token a thread attends only to heads it appended to itself; with several it needs the others' tokens.
-  const range mine = s.thread.share(C::spec.kv_heads * s.tokens);
-  detail::rotate_and_append(s, layer, mine);
-  if (s.tokens > 1) s.thread.barrier();
-  s.template show<"q_rope">(layer, ctx.q, q_dim<C>, layout::q_stride);
-  s.template show<"k_rope">(layer, ctx.k, kv_dim<C>, layout::kv_stride);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(D));
-  for (std::size_t i = mine.begin; i < mine.end; ++i) {
-    const std::size_t kv_head = i / s.tokens, t = i % s.tokens, at = t * layout::q_stride + kv_head * group<C> * D;
-    attention<limits_of<C>.kv, D, group<C>, A>(ctx.q + at, ctx.kv.keys(layer, kv_head), ctx.kv.values(layer, kv_head),
-                                               s.position + t + 1, scale, ctx.attn_out + at);
-  }
+  detail::attend_all(s, layer);
   s.thread.barrier();
   s.template show<"attn_out">(layer, ctx.attn_out, q_dim<C>, layout::q_stride);
 

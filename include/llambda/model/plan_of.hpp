@@ -89,16 +89,20 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
   if (s.rope.factors) vector(rules::rope_dim(s) / 2);
 
   const auto floats = [](std::size_t n) { return aligned_bytes(n * sizeof(float)); };
-  const std::size_t element = l.kv == quant::f16 ? 2 : 4, heads = s.layers * s.kv_heads;
+  const std::size_t heads = s.layers * s.kv_heads, tiles = tile_count(l.context);
+  const std::size_t element = l.kv == quant::f32 ? 4 : l.kv == quant::q8_0 ? 1 : 2;
+  const std::size_t scales = l.kv == quant::q8_0 ? head_dim / 32 * lanes * 2 : 0;
+  const std::size_t partial = aligned_bytes((padded(head_dim) + 2) * sizeof(float)), spans = attention_spans(l.context);
   const std::size_t hidden = row_stride(s.hidden), ffn = row_stride(s.ffn),
                     widest_row = padded((std::max)({s.hidden, q, s.ffn}));
   const std::size_t q8_stride = q8 ? q8_row_bytes(widest_row) : 0;
   p.tables = floats(l.context * rules::rope_dim(s));
-  p.kv_cache = aligned_bytes(heads * padded(l.context) * head_dim * element) +
-               aligned_bytes(heads * l.context * padded(head_dim) * element);
+  p.kv_cache = aligned_bytes(heads * tiles * (head_dim * lanes * element + scales)) +
+               aligned_bytes(heads * tiles * (padded(head_dim) * lanes * element + scales));
   p.activations = 2 * floats(l.batch * hidden) + 2 * floats(l.batch * row_stride(q)) +
                   2 * floats(l.batch * row_stride(kv)) + 2 * floats(l.batch * ffn) +
-                  aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab));
+                  aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab)) +
+                  (spans > 1 ? s.heads * spans * partial : 0);
   p.scratch = l.threads * (floats(hidden) + q8_stride);
   p.total = p.weights_packed + p.weights_mapped + p.tables + p.kv_cache + p.activations + p.scratch;
   return p;

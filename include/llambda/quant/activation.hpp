@@ -39,22 +39,28 @@ constexpr std::size_t q8_row_bytes(std::size_t cols) noexcept {
   return row_stride_bytes(aligned_bytes(cols) + (cols + 31) / 32 * sizeof(q8_block));
 }
 
+/// 32 floats as codes; returns their scale.
+template <Arch A>
+LLAMBDA_INLINE float quantise_block(const float* x, std::int8_t* codes) noexcept {
+  using vec = f32x16<A>;
+  const vec zero = vec::zero();
+  const vec low = vec::load(x), high = vec::load(x + lanes);
+  const vec largest = max_or_second<A>(max_or_second<A>(low, zero - low), max_or_second<A>(high, zero - high));
+  const float max_abs = reduce_max<A>(largest);
+  const float poison = reduce_add<A>(fma<A>(low, zero, high * zero));  // 0, or NaN if any x is not finite
+  const vec inverse = vec::broadcast(max_abs > 0.0f ? 127.0f / max_abs : 0.0f);
+  convert<A>::to_i8(low * inverse, codes);
+  convert<A>::to_i8(high * inverse, codes + lanes);
+  return max_abs / 127.0f + poison;
+}
+
 /// Quantises x (Cols floats) into `row` (q8_row<Cols>::bytes bytes).
 template <std::size_t Cols, Arch A> void quantise_q8(const float* x, std::byte* row) noexcept {
   static_assert(Cols % 32 == 0, "llambda: quantise_q8: rows must be whole blocks of 32; choose another format");
-  using vec = f32x16<A>;
   auto* codes = reinterpret_cast<std::int8_t*>(row);
   auto* info = reinterpret_cast<q8_block*>(row + q8_row<Cols>::blocks_at);
-  const vec zero = vec::zero();
   for (std::size_t b = 0; b < q8_row<Cols>::blocks; ++b) {
-    const vec low = vec::load(x + b * 32), high = vec::load(x + b * 32 + lanes);
-    const vec largest = max_or_second<A>(max_or_second<A>(low, zero - low), max_or_second<A>(high, zero - high));
-    const float max_abs = reduce_max<A>(largest);
-    const float poison = reduce_add<A>(fma<A>(low, zero, high * zero));  // 0, or NaN if any x is not finite
-    const vec inverse = vec::broadcast(max_abs > 0.0f ? 127.0f / max_abs : 0.0f);
-    convert<A>::to_i8(low * inverse, codes + b * 32);
-    convert<A>::to_i8(high * inverse, codes + b * 32 + lanes);
-    info[b].scale = max_abs / 127.0f + poison;
+    info[b].scale = quantise_block<A>(x + b * 32, codes + b * 32);
     minus_sums<A>(codes + b * 32, info[b].minus_half);
     info[b].minus_sum = info[b].minus_half[0] + info[b].minus_half[1];
   }

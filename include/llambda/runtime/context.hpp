@@ -4,6 +4,7 @@
 #pragma once
 
 #include <llambda/core/token.hpp>
+#include <llambda/kernels/attention.hpp>
 #include <llambda/quant/activation.hpp>
 #include <llambda/quant/all.hpp>
 #include <llambda/runtime/kv_cache.hpp>
@@ -42,12 +43,17 @@ template <ModelConfig C> struct context_layout {
   static constexpr std::size_t logits_count = padded(C::spec.vocab);
   static constexpr std::size_t q8_stride = uses_q8_activations<C> ? q8_row_bytes(widest<C>) : 0;  // bytes
 
+  /// Partial results of a token's attention, one a query head and span of positions; none where one span is enough.
+  static constexpr std::size_t spans = attention_spans(limits.context);
+  static constexpr std::size_t partials = spans > 1 ? C::spec.heads * spans : 0;
+
   static constexpr std::size_t floats(std::size_t count) noexcept { return aligned_bytes(count * sizeof(float)); }
 
   static constexpr std::size_t activation_bytes =
       2 * floats(limits.batch * hidden_stride) + 2 * floats(limits.batch * q_stride) +
       2 * floats(limits.batch * kv_stride) + 2 * floats(limits.batch * ffn_stride) +
-      aligned_bytes(limits.batch * q8_stride) + floats(logits_count);
+      aligned_bytes(limits.batch * q8_stride) + floats(logits_count) +
+      partials * sizeof(attention_partial<head_dim<C>>);
   static constexpr std::size_t scratch_stride = floats(hidden_stride) + q8_stride;  // bytes a thread
   static constexpr std::size_t scratch_bytes = limits.threads * scratch_stride;
   static constexpr std::size_t bytes = KvCache<C>::bytes + activation_bytes + scratch_bytes;
@@ -70,6 +76,7 @@ template <ModelConfig C> class Context {
         ffn_gate(memory_.take<float>(limits.batch * layout::ffn_stride)),
         ffn_up(memory_.take<float>(limits.batch * layout::ffn_stride)),
         quantised(memory_.take<std::byte>(limits.batch * layout::q8_stride)),
+        partials(memory_.take<attention_partial<head_dim<C>>>(layout::partials)),
         logits_(memory_.take<float>(layout::logits_count)),
         scratch_(memory_.take<std::byte>(layout::scratch_bytes)) {}
   Context(const Context&) = delete;
@@ -115,6 +122,8 @@ template <ModelConfig C> class Context {
   float* ffn_gate;       // (batch, ffn)
   float* ffn_up;         // (batch, ffn)
   std::byte* quantised;  // (batch, q8_stride) operand of the integer formats
+
+  attention_partial<head_dim<C>>* partials;  // (heads, spans) of one token
 
   float* logits_data() noexcept { return logits_; }
   float* scratch_floats(unsigned thread) noexcept {

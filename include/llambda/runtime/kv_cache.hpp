@@ -13,29 +13,28 @@ class KvCache {
  public:
   static constexpr quant format = limits_of<C>.kv;
   using layout = kv_layout<format, head_dim<C>>;
-  using element = typename layout::element;
 
   static constexpr std::size_t positions = limits_of<C>.context;
-  static constexpr std::size_t key_elements = layout::key_elements(positions);
-  static constexpr std::size_t value_elements = layout::value_elements(positions);
+  static constexpr std::size_t head_keys = layout::key_bytes(positions);
+  static constexpr std::size_t head_values = layout::value_bytes(positions);
   static constexpr std::size_t heads = C::spec.layers * C::spec.kv_heads;
-  static constexpr std::size_t keys_bytes = aligned_bytes(heads * key_elements * sizeof(element));
-  static constexpr std::size_t values_bytes = aligned_bytes(heads * value_elements * sizeof(element));
+  static constexpr std::size_t keys_bytes = aligned_bytes(heads * head_keys);
+  static constexpr std::size_t values_bytes = aligned_bytes(heads * head_values);
   static constexpr std::size_t bytes = keys_bytes + values_bytes;
 
   explicit KvCache(arena& memory)
-      : keys_(memory.take<element>(heads * key_elements)), values_(memory.take<element>(heads * value_elements)) {}
+      : keys_(memory.take<std::byte>(heads * head_keys)), values_(memory.take<std::byte>(heads * head_values)) {}
 
-  element* keys(std::size_t layer, std::size_t kv_head) noexcept {
-    return keys_ + (layer * C::spec.kv_heads + kv_head) * key_elements;
+  std::byte* keys(std::size_t layer, std::size_t kv_head) noexcept {
+    return keys_ + (layer * C::spec.kv_heads + kv_head) * head_keys;
   }
-  element* values(std::size_t layer, std::size_t kv_head) noexcept {
-    return values_ + (layer * C::spec.kv_heads + kv_head) * value_elements;
+  std::byte* values(std::size_t layer, std::size_t kv_head) noexcept {
+    return values_ + (layer * C::spec.kv_heads + kv_head) * head_values;
   }
 
  private:
-  element* keys_;    // (layers, kv_heads, context / 16, head_dim, 16)
-  element* values_;  // (layers, kv_heads, context, head_dim padded)
+  std::byte* keys_;    // (layers, kv_heads, head_keys)
+  std::byte* values_;  // (layers, kv_heads, head_values)
 };
 
 }  // namespace llambda::inline LLAMBDA_ABI
