@@ -86,8 +86,8 @@ constexpr std::size_t packed = 80 * 24 + 2 * 48 * 24 + 32 * 80 + 2 * 48 * 24 + 3
 static_assert(plan::weights_packed == packed * (4 + 2 + 4) + 3 * 2 * 128 + 128 + 64 * 24 * 2);
 static_assert(plan::weights_mapped == 50 * 24 * 2);  // an untied embedding is looked up where it lies
 static_assert(plan::tables == (33 * 12 * 4 + 63) / 64 * 64);
-// Keys: 33 positions go up to 48; values: rows of 20 go up to 32. 3 layers of 2 heads.
-static_assert(plan::kv_cache == std::size_t{6} * (48 * 20 + 33 * 32) * 4);
+// 33 positions go up to 48; the values of a position from 20 up to 32. 3 layers of 2 heads.
+static_assert(plan::kv_cache == std::size_t{6} * (48 * 20 + 48 * 32) * 4);
 static_assert(plan::scratch == 2 * 192);
 static_assert(plan::activations == 2 * 33 * 48 * 4 + 2 * 33 * 80 * 4 + 4 * 33 * 48 * 4 + 64 * 4);
 static_assert(plan::total() == plan::weights_packed + plan::weights_mapped + plan::tables + plan::kv_cache +
