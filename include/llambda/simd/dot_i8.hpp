@@ -69,164 +69,145 @@ LLAMBDA_INLINE std::int32_t four_codes(const std::int8_t* x) noexcept {
 }  // namespace detail
 
 #if LLAMBDA_HAS_AVX2
+
+namespace detail {
+
+/// The register that holds the codes of a part of the rows and its 32-bit sums, and what is done with it. In the
+/// names of the instructions: `u` is unsigned bytes, `s` signed ones.
+template <Avx2Arch A> struct dot_register {
+  using type = __m256i;
+  using sign = __m256i;
+  static LLAMBDA_INLINE type every(std::int32_t x) noexcept { return _mm256_set1_epi32(x); }
+  template <int N> static LLAMBDA_INLINE type shift_left(type x) noexcept { return _mm256_slli_epi32(x, N); }
+  static LLAMBDA_INLINE type magnitude(type w) noexcept { return _mm256_abs_epi8(w); }
+  static LLAMBDA_INLINE sign sign_of(type w) noexcept { return w; }
+  static LLAMBDA_INLINE type with_sign(type x, sign w) noexcept { return _mm256_sign_epi8(x, w); }
+  static LLAMBDA_INLINE type pairs(type u, type s) noexcept { return _mm256_maddubs_epi16(u, s); }
+  static LLAMBDA_INLINE type add_16(type a, type b) noexcept { return _mm256_add_epi16(a, b); }
+  static LLAMBDA_INLINE type add_pairs(type sum, type pairs) noexcept {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  static LLAMBDA_INLINE __m256 to_float(type x) noexcept { return _mm256_cvtepi32_ps(x); }
+};
+#if LLAMBDA_HAS_AVX512
+/// There is no vpsignb for 512 bits, so x is negated under the mask of w's sign bits.
+template <Avx512Arch A> struct dot_register<A> {
+  using type = __m512i;
+  using sign = __mmask64;
+  static LLAMBDA_INLINE type every(std::int32_t x) noexcept { return _mm512_set1_epi32(x); }
+  template <int N> static LLAMBDA_INLINE type shift_left(type x) noexcept { return _mm512_slli_epi32(x, N); }
+  static LLAMBDA_INLINE type magnitude(type w) noexcept { return _mm512_abs_epi8(w); }
+  static LLAMBDA_INLINE sign sign_of(type w) noexcept { return _mm512_movepi8_mask(w); }
+  static LLAMBDA_INLINE type with_sign(type x, sign w) noexcept {
+    return _mm512_mask_sub_epi8(x, w, _mm512_setzero_si512(), x);
+  }
+  static LLAMBDA_INLINE type pairs(type u, type s) noexcept { return _mm512_maddubs_epi16(u, s); }
+  static LLAMBDA_INLINE type add_16(type a, type b) noexcept { return _mm512_add_epi16(a, b); }
+  static LLAMBDA_INLINE type add_pairs(type sum, type pairs) noexcept {
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  }
+  static LLAMBDA_INLINE __m512 to_float(type x) noexcept { return _mm512_cvtepi32_ps(x); }
+};
+#endif
+#if LLAMBDA_HAS_AVXVNNI
+template <AvxVnniArch A> struct dot_register<A> : dot_register<arch::avx2> {
+  static LLAMBDA_INLINE __m256i dot(__m256i sum, __m256i u, __m256i s) noexcept {
+    return _mm256_dpbusd_avx_epi32(sum, u, s);
+  }
+};
+#endif
+#if LLAMBDA_HAS_AVX512VNNI
+template <Avx512VnniArch A> struct dot_register<A> : dot_register<arch::avx512> {
+  static LLAMBDA_INLINE __m512i dot(__m512i sum, __m512i u, __m512i s) noexcept {
+    return _mm512_dpbusd_epi32(sum, u, s);
+  }
+};
+#endif
+
+/// Sums in one register that start at *n * 2^Shift, or at 0 if Shift < 0.
+template <class Register, int Shift>
+LLAMBDA_INLINE typename Register::type sums_from(const std::int32_t* n) noexcept {
+  if constexpr (Shift < 0) return Register::every(0);
+  else return Register::template shift_left<Shift>(Register::every(*n));
+}
+
+}  // namespace detail
+
 /// vpmaddubsw multiplies unsigned by signed bytes and adds two products in 16 bits, where it would saturate at 32767.
 ///   codes up to M: a pair is at most 2 * M * 127, and 32767 / (254 M) pairs are added in 16 bits before they are
 ///   widened: 8 for 4-bit codes (30480), 4 for 5 bits (31496), 2 for 6 bits (32004)
 ///   int8: |w| times x with w's sign moved to it; a pair is at most 2 * 128 * 127 = 32512
-template <Avx2Arch A, code_range C> struct dot_i8<A, C> {
-  using codes = u8_vec<A, 32>;
+template <Avx2Arch A, code_range C>
+struct dot_i8<A, C> {
+  using codes = u8_vec<A, code_bytes<A>>;
+  using reg = detail::dot_register<A>;
   struct sums {
-    __m256i v;
+    typename reg::type v;
   };
   static constexpr std::size_t pairs_in_16_bits = 32767 / (254 * C.max);
   static_assert(pairs_in_16_bits >= 1, "llambda: dot_i8: a pair of products does not fit in 16 bits");
 
   static LLAMBDA_INLINE codes stored(const codes& w) noexcept { return w; }
 
-  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
-    if constexpr (Shift < 0)
-      return {_mm256_setzero_si256()};
-    else
-      return {_mm256_slli_epi32(_mm256_set1_epi32(*n), Shift)};
+  template <int Shift>
+  static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+    return {detail::sums_from<reg, Shift>(n)};
   }
   template <std::size_t G, std::size_t Stride, std::size_t T, class W>
   static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
     constexpr std::size_t run = pairs_in_16_bits < G ? pairs_in_16_bits : G;
-    __m256i pairs[T];
+    typename reg::type pairs[T];
     LLAMBDA_UNROLL
     for (std::size_t g = 0; g < G; ++g) {
-      const __m256i weight = w(g).v;
-      const __m256i size = C.is_signed ? _mm256_abs_epi8(weight) : weight;
+      const auto weight = w(g).v;
+      const auto size = C.is_signed ? reg::magnitude(weight) : weight;
+      const auto sign = C.is_signed ? reg::sign_of(weight) : typename reg::sign{};
       LLAMBDA_UNROLL
       for (std::size_t t = 0; t < T; ++t) {
-        __m256i x4 = _mm256_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
-        if constexpr (C.is_signed) x4 = _mm256_sign_epi8(x4, weight);
-        const __m256i pair = _mm256_maddubs_epi16(size, x4);
-        pairs[t] = g % run == 0 ? pair : _mm256_add_epi16(pairs[t], pair);
-        if (g % run == run - 1 || g == G - 1) {
-          s[t].v = _mm256_add_epi32(s[t].v, _mm256_madd_epi16(pairs[t], _mm256_set1_epi16(1)));
-        }
+        auto x4 = reg::every(detail::four_codes(x + t * Stride + g * 4));
+        if constexpr (C.is_signed) x4 = reg::with_sign(x4, sign);
+        const auto pair = reg::pairs(size, x4);
+        pairs[t] = g % run == 0 ? pair : reg::add_16(pairs[t], pair);
+        if (g % run == run - 1 || g == G - 1) s[t].v = reg::add_pairs(s[t].v, pairs[t]);
       }
     }
   }
-  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm256_cvtepi32_ps(s.v); }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return reg::to_float(s.v); }
 };
-#endif
 
-#if LLAMBDA_HAS_AVXVNNI
 /// vpdpbusd adds four products to 32 bits at once and never saturates. Signed codes are stored as w + 128, and the sums
-/// begin 128 times the activations lower.
-template <AvxVnniArch A, code_range C> struct dot_i8<A, C> {
-  using codes = u8_vec<A, 32>;
+/// begin 128 times the activations lower. With AVX-512 the four activation codes are broadcast by the instruction.
+template <VnniArch A, code_range C>
+  requires requires { &detail::dot_register<A>::dot; }
+struct dot_i8<A, C> {
+  using codes = u8_vec<A, code_bytes<A>>;
+  using reg = detail::dot_register<A>;
   struct sums {
-    __m256i v;
+    typename reg::type v;
   };
   static LLAMBDA_INLINE codes stored(const codes& w) noexcept {
-    if constexpr (C.is_signed)
-      return w.template minus<-128>();
-    else
-      return w;
+    if constexpr (C.is_signed) return w.template minus<-128>();
+    else return w;
   }
-  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
+  template <int Shift>
+  static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
     static_assert(!C.is_signed || Shift < 0);
-    if constexpr (Shift < 0 && !C.is_signed)
-      return {_mm256_setzero_si256()};
-    else
-      return {_mm256_slli_epi32(_mm256_set1_epi32(*n), C.is_signed ? 7 : Shift)};
+    return {detail::sums_from<reg, C.is_signed ? 7 : Shift>(n)};
   }
   template <std::size_t G, std::size_t Stride, std::size_t T, class W>
   static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
     LLAMBDA_UNROLL
     for (std::size_t g = 0; g < G; ++g) {
-      const __m256i weight = w(g).v;
+      const auto weight = w(g).v;
       LLAMBDA_UNROLL
       for (std::size_t t = 0; t < T; ++t) {
-        const __m256i x4 = _mm256_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
-        s[t].v = _mm256_dpbusd_avx_epi32(s[t].v, weight, x4);
+        s[t].v = reg::dot(s[t].v, weight, reg::every(detail::four_codes(x + t * Stride + g * 4)));
       }
     }
   }
-  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm256_cvtepi32_ps(s.v); }
+  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return reg::to_float(s.v); }
 };
-#endif
 
-#if LLAMBDA_HAS_AVX512
-/// As AVX2; there is no vpsignb for 512 bits, so x is negated under the mask of w's sign bits.
-template <Avx512Arch A, code_range C> struct dot_i8<A, C> {
-  using codes = u8_vec<A, 64>;
-  struct sums {
-    __m512i v;
-  };
-  static constexpr std::size_t pairs_in_16_bits = 32767 / (254 * C.max);
-  static_assert(pairs_in_16_bits >= 1, "llambda: dot_i8: a pair of products does not fit in 16 bits");
-
-  static LLAMBDA_INLINE codes stored(const codes& w) noexcept { return w; }
-
-  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
-    if constexpr (Shift < 0)
-      return {_mm512_setzero_si512()};
-    else
-      return {_mm512_slli_epi32(_mm512_set1_epi32(*n), Shift)};
-  }
-  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
-  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
-    constexpr std::size_t run = pairs_in_16_bits < G ? pairs_in_16_bits : G;
-    __m512i pairs[T];
-    LLAMBDA_UNROLL
-    for (std::size_t g = 0; g < G; ++g) {
-      const __m512i weight = w(g).v;
-      const __m512i size = C.is_signed ? _mm512_abs_epi8(weight) : weight;
-      const __mmask64 negative = C.is_signed ? _mm512_movepi8_mask(weight) : __mmask64{};
-      LLAMBDA_UNROLL
-      for (std::size_t t = 0; t < T; ++t) {
-        __m512i x4 = _mm512_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
-        if constexpr (C.is_signed) x4 = _mm512_mask_sub_epi8(x4, negative, _mm512_setzero_si512(), x4);
-        const __m512i pair = _mm512_maddubs_epi16(size, x4);
-        pairs[t] = g % run == 0 ? pair : _mm512_add_epi16(pairs[t], pair);
-        if (g % run == run - 1 || g == G - 1) {
-          s[t].v = _mm512_add_epi32(s[t].v, _mm512_madd_epi16(pairs[t], _mm512_set1_epi16(1)));
-        }
-      }
-    }
-  }
-  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm512_cvtepi32_ps(s.v); }
-};
-#endif
-
-#if LLAMBDA_HAS_AVX512VNNI
-/// As AVX-VNNI, for all 16 rows; the four activation codes are broadcast by the instruction itself.
-template <Avx512VnniArch A, code_range C> struct dot_i8<A, C> {
-  using codes = u8_vec<A, 64>;
-  struct sums {
-    __m512i v;
-  };
-  static LLAMBDA_INLINE codes stored(const codes& w) noexcept {
-    if constexpr (C.is_signed)
-      return w.template minus<-128>();
-    else
-      return w;
-  }
-  template <int Shift> static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
-    static_assert(!C.is_signed || Shift < 0);
-    if constexpr (Shift < 0 && !C.is_signed)
-      return {_mm512_setzero_si512()};
-    else
-      return {_mm512_slli_epi32(_mm512_set1_epi32(*n), C.is_signed ? 7 : Shift)};
-  }
-  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
-  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
-    LLAMBDA_UNROLL
-    for (std::size_t g = 0; g < G; ++g) {
-      const __m512i weight = w(g).v;
-      LLAMBDA_UNROLL
-      for (std::size_t t = 0; t < T; ++t) {
-        const __m512i x4 = _mm512_set1_epi32(detail::four_codes(x + t * Stride + g * 4));
-        s[t].v = _mm512_dpbusd_epi32(s[t].v, weight, x4);
-      }
-    }
-  }
-  static LLAMBDA_INLINE typename f32x16<A>::part to_float(const sums& s) noexcept { return _mm512_cvtepi32_ps(s.v); }
-};
 #endif
 
 /// Minus the sums of codes [0, 16) and [16, 32).
