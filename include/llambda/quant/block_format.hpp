@@ -293,4 +293,17 @@ template <Arch A> LLAMBDA_INLINE u8_vec<A, lanes> byte_of_rows(const std::byte* 
   return u8_vec<A, lanes>::load(meta + before * lanes);
 }
 
+/// For traits: a block has one binary16 scale, d.
+struct one_scale {
+  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> scale(const std::byte* meta) noexcept {
+    return half_of_rows<A>(meta, 0);
+  }
+};
+/// A block has a binary16 scale and, behind it, a binary16 m that is added: w = d q + m.
+struct one_scale_and_minimum : one_scale {
+  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> minimum(const std::byte* meta) noexcept {
+    return f32x16<A>::zero() - half_of_rows<A>(meta, 2);  // a minimum is taken off
+  }
+};
+
 }  // namespace llambda::inline LLAMBDA_ABI

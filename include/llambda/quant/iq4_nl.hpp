@@ -7,7 +7,7 @@
 
 namespace llambda::inline LLAMBDA_ABI {
 
-struct iq4_nl_traits {
+struct iq4_nl_traits : one_scale {
   static constexpr quant kind = quant::iq4_nl;
   static constexpr std::size_t sub = 32;
   static constexpr code_range codes{true, 127};
@@ -18,9 +18,6 @@ struct iq4_nl_traits {
 
   template <Arch A, std::size_t S, std::size_t G> static LLAMBDA_INLINE auto code(const std::byte* p) noexcept {
     return nibbles_of_32<A, G>(p).lookup(iq4_levels);
-  }
-  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> scale(const std::byte* meta) noexcept {
-    return half_of_rows<A>(meta, 0);
   }
 
   static void decode_block(const std::byte* in, float* out) noexcept {

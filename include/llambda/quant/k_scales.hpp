@@ -39,4 +39,27 @@ template <Arch A, std::size_t I> LLAMBDA_INLINE f32x16<A> minimum(const std::byt
 
 }  // namespace k_scales
 
+/// For traits: binary16 d and dmin, then the 12 bytes; w = d s q - dmin m.
+struct k_scales_and_minima {
+  static constexpr file_field meta_fields[] = {{0, 2, 2}, {4, 1, 12}};
+
+  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> scale(const std::byte* meta) noexcept {
+    return half_of_rows<A>(meta, 0) * k_scales::scale<A, B>(meta);
+  }
+  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> minimum(const std::byte* meta) noexcept {
+    return half_of_rows<A>(meta, 2) * k_scales::minimum<A, B>(meta);
+  }
+
+ protected:
+  /// The superblock at `in` whose code of column k is code(k).
+  template <class Code> static void decode_with(const std::byte* in, float* out, Code&& code) noexcept {
+    const float d = half_to_float(load_u16(in)), dmin = half_to_float(load_u16(in + 2));
+    for (std::size_t k = 0; k < 256; ++k) {
+      const float minimum = compat::rounded(dmin * static_cast<float>(k_scales::minimum(in + 4, k / 32)));
+      const float scale = compat::rounded(d * static_cast<float>(k_scales::scale(in + 4, k / 32)));
+      out[k] = compat::rounded(scale * static_cast<float>(code(k))) - minimum;
+    }
+  }
+};
+
 }  // namespace llambda::inline LLAMBDA_ABI

@@ -47,4 +47,21 @@ inline void gather_high_bits(std::byte* p) noexcept {
   std::memcpy(p, &out, 4);
 }
 
+/// For traits: codes of 4 bits.
+struct four_bit_codes {
+  static constexpr code_range codes{false, 15};
+  template <Arch A, std::size_t S, std::size_t G> static LLAMBDA_INLINE auto code(const std::byte* p) noexcept {
+    return nibbles_of_32<A, G>(p);
+  }
+};
+/// Codes of 5 bits: 32 high bits, then nibbles.
+struct five_bit_codes {
+  static constexpr code_range codes{false, 31};
+  template <Arch A, std::size_t S, std::size_t G> static LLAMBDA_INLINE auto code(const std::byte* p) noexcept {
+    return nibbles_of_32<A, G>(p + 64) | high_bit_of_32<A, G>(p);
+  }
+  static void transform(std::byte* bytes) noexcept { spread_high_bits(bytes); }
+  static void restore(std::byte* bytes) noexcept { gather_high_bits(bytes); }
+};
+
 }  // namespace llambda::inline LLAMBDA_ABI

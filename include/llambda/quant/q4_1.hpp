@@ -7,24 +7,13 @@
 
 namespace llambda::inline LLAMBDA_ABI {
 
-struct q4_1_traits {
+struct q4_1_traits : four_bit_codes, one_scale_and_minimum {
   static constexpr quant kind = quant::q4_1;
   static constexpr std::size_t sub = 32;
-  static constexpr code_range codes{false, 15};
   static constexpr int zero_shift = -1;
   static constexpr bool has_min = true;
   static constexpr file_field code_fields[] = {{4, 4, 4}};
   static constexpr file_field meta_fields[] = {{0, 2, 2}};
-
-  template <Arch A, std::size_t S, std::size_t G> static LLAMBDA_INLINE auto code(const std::byte* p) noexcept {
-    return nibbles_of_32<A, G>(p);
-  }
-  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> scale(const std::byte* meta) noexcept {
-    return half_of_rows<A>(meta, 0);
-  }
-  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> minimum(const std::byte* meta) noexcept {
-    return f32x16<A>::zero() - half_of_rows<A>(meta, 2);  // m is added, a minimum is taken off
-  }
 
   static void decode_block(const std::byte* in, float* out) noexcept {
     const float d = half_to_float(load_u16(in)), m = half_to_float(load_u16(in + 2));

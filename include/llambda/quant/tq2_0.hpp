@@ -7,7 +7,7 @@
 
 namespace llambda::inline LLAMBDA_ABI {
 
-struct tq2_0_traits {
+struct tq2_0_traits : one_scale {
   static constexpr quant kind = quant::tq2_0;
   static constexpr std::size_t sub = 32;
   static constexpr code_range codes{false, 3};
@@ -18,9 +18,6 @@ struct tq2_0_traits {
 
   template <Arch A, std::size_t S, std::size_t G> static LLAMBDA_INLINE auto code(const std::byte* p) noexcept {
     return u8_vec<A, code_bytes<A>>::load(p + (S / 4 * 8 + G) * 64).template field<2 * (S % 4), 3>();
-  }
-  template <Arch A, std::size_t B> static LLAMBDA_INLINE f32x16<A> scale(const std::byte* meta) noexcept {
-    return half_of_rows<A>(meta, 0);
   }
 
   static void decode_block(const std::byte* in, float* out) noexcept {
