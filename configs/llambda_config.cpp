@@ -7,9 +7,7 @@
 
 #include <charconv>
 #include <cstdio>
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <fstream>
 
 namespace {
@@ -59,12 +57,8 @@ int main(int argc, char** argv) try {
     } else if (arg == "--batch") {
       if (!parse_size(value, options.limits.batch)) return usage("--batch: not a number: " + value);
     } else if (arg == "--kv") {
-      const auto row = std::find_if(std::begin(llambda::quant_table), std::end(llambda::quant_table),
-                                    [&](const llambda::quant_info& q) { return q.name == value; });
-      if (value != "f16" && value != "f32" && value != "bf16" && value != "q8_0") {
-        return usage("--kv: f16, f32, bf16 or q8_0, not " + value);
-      }
-      options.limits.kv = row->kind;
+      options.limits.kv = llambda::quant_named(value);
+      if (!llambda::is_kv_format(options.limits.kv)) return usage("--kv: f16, f32, bf16 or q8_0, not " + value);
     } else {
       return usage("unknown option " + arg);
     }

@@ -1,12 +1,12 @@
 # Per-model code in a CMake project.
 #
-#   llambda_arch_options(<target> <avx2|avx512|native>)
+#   llambda_arch_options(<target> <avx2|avxvnni|avx512|avx512vnni|native>)
 #     Compiles a target for one instruction set.
 #
 #   llambda_generate_config(<target> FROM file.gguf [NAME type] [CONTEXT n] [BATCH n] [KV f16|f32|bf16|q8_0])
 #     An INTERFACE target whose users can #include <type.hpp>, the config of that file.
 #
-#   llambda_add_model(<name> FROM file.gguf [ARCH avx2|avx512|native] [CONTEXT n] [BATCH n] [KV f16|f32|bf16|q8_0] [EMBED])
+#   llambda_add_model(<name> FROM file.gguf [ARCH arch] [CONTEXT n] [BATCH n] [KV f16|f32|bf16|q8_0] [EMBED])
 #     An executable specialised for the file: run, bench, plan, perplexity. With EMBED the file is linked into it and
 #     nothing is opened at run time. Needs CLI11 and nlohmann-json.
 include_guard(GLOBAL)

@@ -142,7 +142,7 @@ inline std::string cpu_flags() {
 inline fs::path build_model(const fs::path& model, const build_options& o) {
   const llambda::gguf_file file = llambda::gguf_file::open(model.string());
   const llambda::ModelSpec spec = llambda::read_spec(file);
-  if (o.limits.kv == llambda::quant::q8_0 && llambda::rules::head_dim(spec) % 32 != 0) {
+  if (!llambda::rules::heads_fit_kv(spec, o.limits.kv)) {
     throw std::runtime_error(model.string() + ": a KV cache in q8_0 needs a head_dim that is a multiple of 32, found " +
                              std::to_string(llambda::rules::head_dim(spec)) + "; choose another --kv");
   }

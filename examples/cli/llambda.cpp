@@ -28,11 +28,7 @@ struct compile_options {
     app.add_option("--kv", kv, "format of the KV cache: f16, f32, bf16 or q8_0")
         ->check(CLI::IsMember({"f16", "f32", "bf16", "q8_0"}));
   }
-  void finish() {
-    for (const llambda::quant_info& row : llambda::quant_table) {
-      if (row.name == kv) build.limits.kv = row.kind;
-    }
-  }
+  void finish() { build.limits.kv = llambda::quant_named(kv); }
 };
 
 /// Replaces this process by the model's program.
@@ -135,7 +131,8 @@ int main(int argc, char** argv) try {
   for (const CLI::App* command : handed_on) {
     if (!command->parsed()) continue;
     std::vector<std::string> words{"llambda", command->get_name(), "-m", model};
-    for (const std::string& word : command->remaining()) words.push_back(word);
+    const std::vector<std::string> rest = command->remaining();
+    words.insert(words.end(), rest.begin(), rest.end());
     execute(binary, words);
   }
   execute(binary, run_arguments(run, model));

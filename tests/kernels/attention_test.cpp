@@ -38,7 +38,9 @@ template <quant Kv, std::size_t HeadDim> struct cache {
   static float stored(float x, std::size_t p, std::size_t d, const std::vector<std::byte>& bytes, std::size_t tile,
                       std::size_t code) {
     if constexpr (Kv == quant::f32) return x;
-    if constexpr (Kv == quant::f16) return static_cast<float>(test::half_value(test::half_code(static_cast<double>(x))));
+    if constexpr (Kv == quant::f16) {
+      return static_cast<float>(test::half_value(test::half_code(static_cast<double>(x))));
+    }
     if constexpr (Kv == quant::bf16) {
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
       return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);

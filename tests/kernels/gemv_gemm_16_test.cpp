@@ -1,5 +1,6 @@
 // Products in F16 and BF16, which share all but the load of a weight with F32 (gemv_gemm_test.cpp has every row
-// length): rows below and above a vector of 16, and longer than the block of 512 columns that gemm keeps in the cache.
+// length): rows below and above a vector of 16, and longer than the block of columns (128 or 256) that gemm keeps in
+// the cache.
 #include "product_checks.hpp"
 
 using namespace llambda;

@@ -1,5 +1,5 @@
 // Products in F32 and Q8_0 (F16 and BF16: gemv_gemm_16_test.cpp) for row lengths around every boundary: a vector of 16,
-// a block of 32, and the blocks of columns gemm keeps in the cache (256 for F32, 960 for Q8_0).
+// a block of 32, and the blocks of columns gemm keeps in the cache (128 or 256).
 #include "product_checks.hpp"
 
 using namespace llambda;

@@ -41,9 +41,9 @@ consteval bool check_config() {
   static_assert(l.context >= 1 && l.context <= rules::max_context,
                 "llambda: limits: context must be 1 to 2^24 positions; set Limits::context");
   static_assert(l.batch >= 1 && l.batch <= 65536, "llambda: limits: batch must be 1 to 65536 tokens; set Limits::batch");
-  static_assert(l.kv == quant::f32 || l.kv == quant::f16 || l.kv == quant::bf16 || l.kv == quant::q8_0,
+  static_assert(is_kv_format(l.kv),
                 "llambda: limits: the KV cache is stored as f32, f16, bf16 or q8_0; set Limits::kv");
-  static_assert(l.kv != quant::q8_0 || rules::head_dim(s) % 32 == 0,
+  static_assert(!is_kv_format(l.kv) || rules::heads_fit_kv(s, l.kv),
                 "llambda: limits: a KV cache in q8_0 needs a head_dim that is a multiple of 32; set Limits::kv");
   static_assert(l.threads >= 1 && l.threads <= 1024, "llambda: limits: threads must be 1 to 1024; set Limits::threads");
   return true;

@@ -80,6 +80,19 @@ constexpr quant quant_from_ggml(std::uint32_t id) noexcept {
   return quant::none;
 }
 
+/// Format of a name in the table, or quant::none.
+constexpr quant quant_named(std::string_view name) noexcept {
+  for (const quant_info& row : quant_table) {
+    if (row.name == name) return row.kind;
+  }
+  return quant::none;
+}
+
+/// Formats a KV cache may have.
+constexpr bool is_kv_format(quant q) noexcept {
+  return q == quant::f32 || q == quant::f16 || q == quant::bf16 || q == quant::q8_0;
+}
+
 /// Bytes of a row of `cols` elements as files store it. Precondition: cols is a multiple of the block.
 constexpr std::size_t row_bytes(quant q, std::size_t cols) noexcept {
   return cols / info(q).block * info(q).block_bytes;

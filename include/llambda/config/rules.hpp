@@ -23,6 +23,9 @@ constexpr bool finite_positive(float x) noexcept { return x > 0.0f && x <= (std:
 
 constexpr bool is_weight_format(quant q) noexcept { return q != quant::none; }
 
+/// Heads can be stored in a KV cache of format `kv`.
+constexpr bool heads_fit_kv(const ModelSpec& s, quant kv) noexcept { return head_dim(s) % info(kv).block == 0; }
+
 /// Every layer's kind exists.
 constexpr bool kinds_exist(const ModelSpec& s) noexcept {
   for (std::size_t i = 0; i < s.layers && i < max_layers; ++i) {

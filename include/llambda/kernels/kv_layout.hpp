@@ -13,7 +13,7 @@
 namespace llambda::inline LLAMBDA_ABI {
 
 template <quant Q, std::size_t HeadDim> struct kv_layout {
-  static_assert(Q == quant::f32 || Q == quant::f16 || Q == quant::bf16 || Q == quant::q8_0);
+  static_assert(is_kv_format(Q));
   static constexpr bool scaled = Q == quant::q8_0;
   static_assert(!scaled || HeadDim % 32 == 0, "llambda: kv cache: q8_0 needs a head_dim that is a multiple of 32");
   using element = std::conditional_t<Q == quant::f32, float, std::conditional_t<scaled, std::int8_t, std::uint16_t>>;
@@ -43,9 +43,9 @@ template <quant Q, std::size_t HeadDim> struct kv_layout {
     if constexpr (scaled) {
       for (std::size_t b = 0; b < HeadDim / 32; ++b) {
         alignas(buffer_alignment) element codes[32];
-        put_scale<A>(quantise_block<A>(key + b * 32, codes), key_base + key_codes, b, lane);
+        put_scale(quantise_block<A>(key + b * 32, codes), key_base + key_codes, b, lane);
         for (std::size_t i = 0; i < 32; ++i) column[(b * 32 + i) * lanes] = codes[i];
-        put_scale<A>(quantise_block<A>(value + b * 32, row + b * 32), value_base + value_codes, b, lane);
+        put_scale(quantise_block<A>(value + b * 32, row + b * 32), value_base + value_codes, b, lane);
       }
     } else {
       for (std::size_t d = 0; d < HeadDim; d += lanes) {
@@ -84,7 +84,6 @@ template <quant Q, std::size_t HeadDim> struct kv_layout {
     if constexpr (scaled) return convert<A>::from_i8(u8_vec<A, lanes>::load(p));
   }
 
-  template <Arch A>
   static LLAMBDA_INLINE void put_scale(float scale, std::byte* scales, std::size_t b, std::size_t lane) noexcept {
     reinterpret_cast<std::uint16_t*>(scales)[b * lanes + lane] = float_to_half(scale);
   }

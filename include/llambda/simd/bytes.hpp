@@ -1,8 +1,7 @@
 // N unsigned bytes in a register, and the few operations that take weight codes out of their packed bits. Formats are
 // written in it once; the scalar meaning stands first.
-//   u8_vec<A, code_bytes<A>>  four codes of each row of a part of the 16 rows: 64 bytes in an AVX-512 register, twice
-//   32
-//                             in AVX2, sixteen times 4 in scalar code
+//   u8_vec<A, code_bytes<A>>  four codes of each row of a part of the 16 rows: 64 bytes in an AVX-512 register,
+//                             twice 32 in AVX2, sixteen times 4 in scalar code
 //   u8_vec<A, 16>             a byte of each of the 16 rows (scales)
 #pragma once
 
