@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #if LLAMBDA_HAS_AVX2
 #pragma push_macro("min")
@@ -118,11 +119,30 @@ LLAMBDA_INLINE xsimd::batch<float, X> power_of_two(const xsimd::batch<float, X>&
   return bits_as<xsimd::batch<float, X>, std::int32_t>((bits_as<ints, float>(biased) + ints(127)) << 23);
 }
 
+/// Narrower registers, which only folding a vector to one number goes through.
+using float8 = xsimd::batch<float, xsimd::fma3<xsimd::avx2>>;
+using float4 = xsimd::batch<float, xsimd::sse4_1>;
+template <std::size_t N> struct halves {
+  std::conditional_t<N == 8, float8, float4> low, high;
+};
+LLAMBDA_INLINE halves<8> in_halves(const float8 (&x)[2]) noexcept { return {x[0], x[1]}; }
+LLAMBDA_INLINE halves<4> in_halves(const float8& x) noexcept {
+  return {float4(_mm256_castps256_ps128(x)), float4(_mm256_extractf128_ps(x, 1))};
+}
+#if LLAMBDA_HAS_AVX512
+LLAMBDA_INLINE halves<8> in_halves(const xsimd::batch<float, xsimd::avx512bw> (&x)[1]) noexcept {
+  return {float8(_mm512_castps512_ps256(x[0])), float8(_mm512_extractf32x8_ps(x[0], 1))};
+}
+#endif
+LLAMBDA_INLINE float4 upper_pair(const float4& x) noexcept { return _mm_movehl_ps(x, x); }
+LLAMBDA_INLINE float4 odd_lane(const float4& x) noexcept { return _mm_movehdup_ps(x); }
+LLAMBDA_INLINE float first(const float4& x) noexcept { return _mm_cvtss_f32(x); }
+
 }  // namespace compat
 
 template <Avx2Arch A>
 struct float_register<A> {
-  using type = xsimd::batch<float, xsimd::fma3<xsimd::avx2>>;
+  using type = compat::float8;
   static constexpr std::size_t size = 8;
 };
 

@@ -121,10 +121,14 @@ template <Avx2Arch A> struct convert<A> {
   }
   static LLAMBDA_INLINE void to_i8(const f32x16<A>& x, std::int8_t* p) noexcept {
     const f32x16<A> shifted = x + f32x16<A>::broadcast(12582912.0f);
-    alignas(buffer_alignment) float bits[lanes];
-    shifted.store(bits);
-    const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits));
-    const __m256i high = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits + 8));
+#if LLAMBDA_HAS_AVX512
+    if constexpr (f32x16<A>::parts == 1) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_castps_si512(shifted.v[0])));
+      return;
+    }
+#endif
+    const __m256i low = _mm256_castps_si256(compat::in_halves(shifted.v).low);
+    const __m256i high = _mm256_castps_si256(compat::in_halves(shifted.v).high);
     // byte 0 of each 32-bit lane to the front of each 128-bit half, then the four groups of four side by side
     const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1,
                                           -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);

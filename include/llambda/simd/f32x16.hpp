@@ -77,26 +77,37 @@ LLAMBDA_INLINE f32x16<A> max_or_second(const f32x16<A>& a, const f32x16<A>& b) n
   return lanewise<A>([](const auto& x, const auto& y) LLAMBDA_LAMBDA { return (compat::max)(x, y); }, a, b);
 }
 
-/// Sum of the 16 lanes, upper half onto lower half at each step.
-template <Arch A>
-LLAMBDA_INLINE float reduce_add(const f32x16<A>& a) noexcept {
-  alignas(buffer_alignment) float x[lanes];
+namespace detail {
+
+/// f of the 16 lanes, upper half onto lower half at each step.
+template <Arch A, class F> LLAMBDA_INLINE float fold(const f32x16<A>& a, F&& f) noexcept {
+#if LLAMBDA_HAS_AVX2
+  if constexpr (Avx2Arch<A>) {
+    const compat::halves<8> eight = compat::in_halves(a.v);
+    const compat::halves<4> four = compat::in_halves(f(eight.low, eight.high));
+    const auto two = f(four.low, four.high);
+    const auto one = f(two, compat::upper_pair(two));
+    return compat::first(f(one, compat::odd_lane(one)));
+  }
+#endif
+  float x[lanes];
   a.store(x);
   for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) x[i] += x[i + half];
+    for (std::size_t i = 0; i < half; ++i) x[i] = f(x[i], x[i + half]);
   }
   return x[0];
 }
 
+}  // namespace detail
+
+/// Sum of the 16 lanes, upper half onto lower half at each step.
+template <Arch A> LLAMBDA_INLINE float reduce_add(const f32x16<A>& a) noexcept {
+  return detail::fold<A>(a, [](const auto& x, const auto& y) LLAMBDA_LAMBDA { return x + y; });
+}
+
 /// Largest of the 16 lanes; NaN lanes may or may not win.
-template <Arch A>
-LLAMBDA_INLINE float reduce_max(const f32x16<A>& a) noexcept {
-  alignas(buffer_alignment) float x[lanes];
-  a.store(x);
-  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) x[i] = (compat::max)(x[i], x[i + half]);
-  }
-  return x[0];
+template <Arch A> LLAMBDA_INLINE float reduce_max(const f32x16<A>& a) noexcept {
+  return detail::fold<A>(a, [](const auto& x, const auto& y) LLAMBDA_LAMBDA { return (compat::max)(x, y); });
 }
 
 }  // namespace llambda::inline LLAMBDA_ABI
