@@ -41,12 +41,12 @@ struct compile_options {
 }
 
 /// The words of `run` as the model's program takes them.
-std::vector<std::string> run_arguments(const cli::run_options& o, const std::string& model) {
+std::vector<std::string> run_arguments(const cli::run_options& o, const cli::model_source& source) {
   const auto number = [](float x) { return llambda::exact_text(x); };
   std::vector<std::string> a{"llambda",
                              "run",
                              "-m",
-                             model,
+                             source.path,
                              "-n",
                              std::to_string(o.max_tokens),
                              "--temp",
@@ -69,6 +69,7 @@ std::vector<std::string> run_arguments(const cli::run_options& o, const std::str
     a.insert(a.end(), {"--file", o.prompt_file});
   else if (!o.prompt.empty())
     a.push_back("--prompt=" + o.prompt);
+  if (source.pack_cache) a.push_back("--pack-cache");
   if (o.special) a.push_back("--special");
   if (o.ignore_eos) a.push_back("--ignore-eos");
   if (o.json) a.push_back("--json");
@@ -81,13 +82,15 @@ int main(int argc, char** argv) try {
   CLI::App app("llambda: compiles a program for one model and runs it");
   app.set_version_flag("--version", std::string("llambda ") + llambda::version);
   app.require_subcommand(1);
-  std::string model;
+  cli::model_source source;
+  std::string& model = source.path;
   compile_options compile;
 
   cli::run_options run;
   auto* run_command = app.add_subcommand("run", "generate text; compiles a program for the model the first time");
   run_command->add_option("model", model, "GGUF file")->required();
   cli::add_run_options(*run_command, run);
+  cli::add_pack_cache_option(*run_command, source);
   compile.add_to(*run_command);
 
   std::string output;
@@ -99,8 +102,9 @@ int main(int argc, char** argv) try {
 
   // What these understand is the program's own affair: the words after the model are handed on.
   CLI::App* handed_on[] = {
-      app.add_subcommand("bench", "measure prefill and decode speed: -p N -n N -t N,N -r N --depth N -o md|csv|json"),
-      app.add_subcommand("perplexity", "score a text: -f FILE --window N --threads N --json")};
+      app.add_subcommand("bench", "measure prefill and decode speed: -p N -n N -t N,N -r N --depth N -o md|csv|json "
+                     "--pack-cache"),
+      app.add_subcommand("perplexity", "score a text: -f FILE --window N --threads N --json --pack-cache")};
   for (CLI::App* command : handed_on) {
     command->add_option("model", model, "GGUF file")->required();
     command->allow_extras();
@@ -135,7 +139,7 @@ int main(int argc, char** argv) try {
     words.insert(words.end(), rest.begin(), rest.end());
     execute(binary, words);
   }
-  execute(binary, run_arguments(run, model));
+  execute(binary, run_arguments(run, source));
 } catch (const cli::failure& e) {
   std::fprintf(stderr, "llambda: error: %s\n", e.what());
   return e.exit_code;

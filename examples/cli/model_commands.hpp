@@ -20,13 +20,13 @@ inline std::string dump(const ordered_json& j, int indent) {
   return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-inline int command_run(const program& p, run_options o, const std::string& path) {
+inline int command_run(const program& p, run_options o, const model_source& source) {
   if (o.seed < 0) o.seed = static_cast<std::int64_t>(std::random_device{}() & 0x7fffffffu);
   const std::string prompt = o.prompt_file.empty() ? o.prompt : read_text(o.prompt_file);
   bool written = true;
   progress_line line("packing weights");
   const run_report r = p.run(
-      path, o, prompt, interrupted,
+      source, o, prompt, interrupted,
       [&](std::size_t done, std::size_t total) {
         line.update(done, total);
         if (done >= total) line.clear();
@@ -78,12 +78,12 @@ inline double spread(const std::vector<double>& v) {
   return v.empty() ? 0.0 : *std::max_element(v.begin(), v.end()) - *std::min_element(v.begin(), v.end());
 }
 
-inline int command_bench(const program& p, const bench_options& o, const std::string& path) {
+inline int command_bench(const program& p, const bench_options& o, const model_source& source) {
   std::vector<bench_row> rows;
   for (unsigned t : o.threads) {
     progress_line line("measuring");
     rows.push_back(
-        p.bench(path, o, t, interrupted, [&](std::size_t done, std::size_t total) { line.update(done, total); }));
+        p.bench(source, o, t, interrupted, [&](std::size_t done, std::size_t total) { line.update(done, total); }));
   }
   if (o.output == "json") {
     ordered_json out = {{"model", p.name()},
@@ -149,11 +149,11 @@ inline int command_plan(const program& p, bool json) {
   return 0;
 }
 
-inline int command_perplexity(const program& p, const perplexity_options& o, const std::string& path) {
+inline int command_perplexity(const program& p, const perplexity_options& o, const model_source& source) {
   const std::string text = read_text(o.file);
   progress_line line("scoring");
   const perplexity_report r =
-      p.perplexity(path, o, text, [&](std::size_t done, std::size_t total) { line.update(done, total); });
+      p.perplexity(source, o, text, [&](std::size_t done, std::size_t total) { line.update(done, total); });
   line.clear();
   const double bits = r.nats / std::log(2.0) / static_cast<double>(std::max<std::size_t>(1, text.size()));
   if (o.json) {

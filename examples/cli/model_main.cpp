@@ -10,9 +10,11 @@ int main(int argc, char** argv) try {
   app.set_version_flag("--version", "llambda " LLAMBDA_PROGRAM_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  std::string path = program.embedded() ? "" : program.default_path();
-  app.add_option("-m,--model", path, program.embedded() ? "use this file instead of the embedded model" : "model file")
+  cli::model_source source;
+  if (!program.embedded()) source.path = program.default_path();
+  app.add_option("-m,--model", source.path, program.embedded() ? "use this file instead of the embedded model" : "model file")
       ->capture_default_str();
+  cli::add_pack_cache_option(app, source);
 
   cli::run_options run;
   auto* run_command = app.add_subcommand("run", "generate text");
@@ -54,10 +56,10 @@ int main(int argc, char** argv) try {
     return app.exit(e) == 0 ? 0 : cli::exit_usage;
   }
   if (plan_command->parsed()) return cli::command_plan(program, plan_json);
-  if (path.empty() && !program.embedded()) throw cli::failure(cli::exit_usage, "no model file: give it with -m");
-  if (run_command->parsed()) return cli::command_run(program, run, path);
-  if (bench_command->parsed()) return cli::command_bench(program, bench, path);
-  return cli::command_perplexity(program, perplexity, path);
+  if (source.path.empty() && !program.embedded()) throw cli::failure(cli::exit_usage, "no model file: give it with -m");
+  if (run_command->parsed()) return cli::command_run(program, run, source);
+  if (bench_command->parsed()) return cli::command_bench(program, bench, source);
+  return cli::command_perplexity(program, perplexity, source);
 } catch (const cli::failure& e) {
   std::fprintf(stderr, "llambda: error: %s\n", e.what());
   return e.exit_code;

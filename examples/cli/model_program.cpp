@@ -6,6 +6,8 @@
 
 #include LLAMBDA_MODEL_HEADER
 
+#include <cstdio>
+
 #include "program.hpp"
 
 LLAMBDA_ISA_GUARD();
@@ -33,14 +35,18 @@ template <class F> auto guarded(F&& f) {
   }
 }
 
-model_type load(const std::string& path, thread_pool& pool, const cli::progress& progress) {
+model_type load(const cli::model_source& source, thread_pool& pool, const cli::progress& progress) {
+  const load_options options{progress, source.pack_cache};
 #ifdef LLAMBDA_MODEL_EMBEDDED
-  if (path.empty()) {
+  if (source.path.empty()) {
     const std::span<const unsigned char> bytes(llambda_embedded_begin, llambda_embedded_end);
-    return model_type::from_bytes(std::as_bytes(bytes), "embedded model", pool, progress);
+    return model_type::from_bytes(std::as_bytes(bytes), "embedded model", pool, options);
   }
 #endif
-  return model_type::load(path, pool, progress);
+  model_type model = model_type::load(source.path, pool, options);
+  const std::string& failure = model.transformer().weights().cache_failure;
+  if (!failure.empty()) std::fprintf(stderr, "llambda: warning: %s\n", failure.c_str());
+  return model;
 }
 
 class specialised_program final : public cli::program {
@@ -66,7 +72,7 @@ class specialised_program final : public cli::program {
     return r;
   }
 
-  cli::run_report run(const std::string& path, const cli::run_options& o, std::string_view prompt,
+  cli::run_report run(const cli::model_source& source, const cli::run_options& o, std::string_view prompt,
                       const std::atomic<bool>& cancel, const cli::progress& loading,
                       const std::function<bool(std::string_view)>& text) const override {
     return guarded([&] {
@@ -84,7 +90,7 @@ class specialised_program final : public cli::program {
       options.parse_special = o.special;
       options.cancel = &cancel;
       thread_pool pool(o.threads);
-      const model_type model = load(path, pool, loading);
+      const model_type model = load(source, pool, loading);
       const auto context = model.make_context();
       const generation g = generate(model, *context, pool, prompt, options, text);
       const generation_stats& s = g.stats;
@@ -106,11 +112,11 @@ class specialised_program final : public cli::program {
     });
   }
 
-  cli::bench_row bench(const std::string& path, const cli::bench_options& o, unsigned threads,
+  cli::bench_row bench(const cli::model_source& source, const cli::bench_options& o, unsigned threads,
                        const std::atomic<bool>& cancel, const cli::progress& measuring) const override {
     return guarded([&] {
       thread_pool pool(threads);
-      const model_type model = load(path, pool, {});
+      const model_type model = load(source, pool, {});
       const auto context = model.make_context();
       const std::size_t longest = (std::max)(o.prompt, o.generate);
       if (o.depth > context->capacity() || longest > context->capacity() - o.depth) {
@@ -153,11 +159,11 @@ class specialised_program final : public cli::program {
     });
   }
 
-  cli::perplexity_report perplexity(const std::string& path, const cli::perplexity_options& o, std::string_view text,
+  cli::perplexity_report perplexity(const cli::model_source& source, const cli::perplexity_options& o, std::string_view text,
                                     const cli::progress& scoring) const override {
     return guarded([&] {
       thread_pool pool(o.threads);
-      const model_type model = load(path, pool, {});
+      const model_type model = load(source, pool, {});
       const auto context = model.make_context();
       encode_options encoding;
       encoding.add_bos = false;

@@ -24,6 +24,12 @@ struct failure : std::runtime_error {
 /// Bytes or tokens done, and in all; may be empty.
 using progress = std::function<void(std::size_t done, std::size_t total)>;
 
+/// Where the model is: the path of a file, or nothing for the embedded one.
+struct model_source {
+  std::string path;
+  bool pack_cache = false;
+};
+
 struct run_options {
   std::string prompt;
   std::string prompt_file;
@@ -95,12 +101,12 @@ struct program {
   virtual std::string default_path() const = 0;  ///< of the model file when it was built; empty if none
   virtual plan_report plan() const = 0;
   /// `text` gets the generated text and returns false to stop.
-  virtual run_report run(const std::string& path, const run_options&, std::string_view prompt,
+  virtual run_report run(const model_source&, const run_options&, std::string_view prompt,
                          const std::atomic<bool>& cancel, const progress& loading,
                          const std::function<bool(std::string_view)>& text) const = 0;
-  virtual bench_row bench(const std::string& path, const bench_options&, unsigned threads,
+  virtual bench_row bench(const model_source&, const bench_options&, unsigned threads,
                           const std::atomic<bool>& cancel, const progress& measuring) const = 0;
-  virtual perplexity_report perplexity(const std::string& path, const perplexity_options&, std::string_view text,
+  virtual perplexity_report perplexity(const model_source&, const perplexity_options&, std::string_view text,
                                        const progress& scoring) const = 0;
   virtual std::size_t peak_rss_bytes() const = 0;
 };

@@ -16,6 +16,11 @@ inline void add_thread_option(CLI::App& app, unsigned& threads) {
       ->capture_default_str();
 }
 
+inline void add_pack_cache_option(CLI::App& app, model_source& source) {
+  app.add_flag("--pack-cache", source.pack_cache,
+               "keep the packed weights in a file beside the model, and map it from the second start on");
+}
+
 inline void add_run_options(CLI::App& app, run_options& o) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // scripts append options
   constexpr double most = (std::numeric_limits<float>::max)();

@@ -40,3 +40,27 @@ TEST_CASE("arena: moved, empty, and refused by the system") {
     CHECK(e.code() == errc::out_of_memory);
   }
 }
+
+TEST_CASE("arena: large blocks begin at a huge page and give everything back") {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  for (const std::size_t bytes : {huge, huge + 64, 3 * huge - 4096, 3 * huge + 1}) {
+    arena memory(bytes);
+    const std::span<const std::byte> all = memory.bytes();
+    CHECK(all.size() == bytes);
+    CHECK(reinterpret_cast<std::uintptr_t>(all.data()) % huge == 0);
+    memory.take<char>(huge)[huge - 1] = 1;
+    CHECK(all[huge - 1] == std::byte{1});
+  }
+}
+
+TEST_CASE("arena: over memory that is filled already") {
+  alignas(64) std::byte filled[128] = {};
+  filled[64] = std::byte{7};
+  arena memory = arena::over(filled);
+  CHECK_FALSE(memory.owned());
+  memory.take<char>(1);
+  CHECK(*memory.take<std::byte>(1) == std::byte{7});
+  CHECK_THROWS_AS(memory.take<char>(1), error);
+  const arena moved(std::move(memory));
+  CHECK_FALSE(moved.owned());
+}

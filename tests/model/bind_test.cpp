@@ -100,11 +100,13 @@ TEST_CASE("bind: a tensor renamed in the file is missing under its old name and 
 TEST_CASE("bind: progress grows to the size of the weights") {
   thread_pool pool(2);
   std::size_t last = 0, calls = 0;
-  llambda::bind_weights<tied_q8>(open(test::golden_path<tied_q8>()), pool, [&](std::size_t done, std::size_t total) {
+  load_options options;
+  options.progress = [&](std::size_t done, std::size_t total) {
     CHECK(done > last);
     CHECK(total == MemoryPlan<tied_q8>::weights_in_file);
     last = done, ++calls;
-  });
+  };
+  llambda::bind_weights<tied_q8>(open(test::golden_path<tied_q8>()), pool, options);
   CHECK(last == MemoryPlan<tied_q8>::weights_in_file);
   CHECK(calls == 2 + 9 * tied_q8::spec.layers);
 }

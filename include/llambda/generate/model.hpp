@@ -18,16 +18,17 @@ class Model {
  public:
   using config = C;
 
-  /// Maps the file, checks that it is the model C, and packs its weights on the threads of `pool`.
+  /// Maps the file, checks that it is the model C, and packs its weights on the threads of `pool`, or maps the pack
+  /// cache that an earlier start left (options.pack_cache).
   /// Throws load_error (with every difference at once when it is another model) and error(out_of_memory).
-  static Model load(const std::string& path, thread_pool& pool, const load_progress& progress = {}) {
-    return Model(mapped_file::map(path), pool, progress);
+  static Model load(const std::string& path, thread_pool& pool, const load_options& options = {}) {
+    return Model(mapped_file::map(path), pool, options);
   }
 
   /// The same from bytes that are part of the program. `name` stands in messages; the bytes must outlive the model.
   static Model from_bytes(std::span<const std::byte> bytes, std::string name, thread_pool& pool,
-                          const load_progress& progress = {}) {
-    return Model(mapped_file::view(bytes, std::move(name)), pool, progress);
+                          const load_options& options = {}) {
+    return Model(mapped_file::view(bytes, std::move(name)), pool, options);
   }
 
   const Transformer<C, A>& transformer() const noexcept { return transformer_; }
@@ -38,11 +39,11 @@ class Model {
   std::unique_ptr<Context<C>> make_context() const { return std::make_unique<Context<C>>(); }
 
  private:
-  Model(mapped_file file, thread_pool& pool, const load_progress& progress)
-      : Model(stopwatch(), std::make_shared<const gguf_file>(gguf_file::parse(std::move(file))), pool, progress) {}
+  Model(mapped_file file, thread_pool& pool, const load_options& options)
+      : Model(stopwatch(), std::make_shared<const gguf_file>(gguf_file::parse(std::move(file))), pool, options) {}
 
-  Model(stopwatch clock, std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_progress& progress)
-      : tokenizer_(load_vocab(*file)), transformer_(bind_weights<C>(std::move(file), pool, progress)) {
+  Model(stopwatch clock, std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_options& options)
+      : tokenizer_(load_vocab(*file)), transformer_(bind_weights<C>(std::move(file), pool, options)) {
     load_seconds_ = clock.seconds();
   }
 

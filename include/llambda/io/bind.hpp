@@ -1,10 +1,12 @@
 // File -> Weights<C>: checks that the file is the model the binary was compiled for, reporting every difference at
-// once, then packs the tensors in parallel. After this the weights are immutable.
+// once, then packs the tensors in parallel, or maps them as they were packed before. After this the weights are
+// immutable.
 #pragma once
 
 #include <llambda/arch/all.hpp>
 #include <llambda/core/thread_pool.hpp>
 #include <llambda/io/gguf.hpp>
+#include <llambda/io/pack_cache.hpp>
 #include <llambda/kernels/rope.hpp>
 #include <llambda/model/weights.hpp>
 #include <llambda/tensor/names.hpp>
@@ -19,6 +21,13 @@ namespace llambda::inline LLAMBDA_ABI {
 
 /// Called while weights are packed with bytes done and bytes in all; may be empty.
 using load_progress = std::function<void(std::size_t done, std::size_t total)>;
+
+struct load_options {
+  load_progress progress;
+  /// Keep the packed weights in a file beside the model (its name, 16 hexadecimal digits, ".pack") and map that file
+  /// from the second start on. Costs as much disk space as the weights. No effect on a model that is no file.
+  bool pack_cache = false;
+};
 
 namespace detail {
 
@@ -67,21 +76,28 @@ std::vector<mismatch> differences(const gguf_file& file, Weights<C>& weights) {
   return found;
 }
 
+/// The packed tensor, (tiles, tile_bytes), from the file's rows.
 template <quant Q, std::size_t Rows, std::size_t Cols>
-void fill(Tensor<Q, Rows, Cols>& tensor, std::span<const std::byte> data, arena& memory, thread_pool& pool) {
-  std::byte* packed = memory.take<std::byte>(tensor.tiles * tile_bytes<Q>(Cols));
-  const std::size_t stride = row_bytes(Q, Cols);
+void pack(const std::byte* data, std::byte* packed, thread_pool& pool) {
+  constexpr std::size_t stride = row_bytes(Q, Cols), tiles = tile_count(Rows);
   pool.run([&](const worker& thread) noexcept {
-    const range mine = thread.share(tensor.tiles);
+    const range mine = thread.share(tiles);
     for (std::size_t tile = mine.begin; tile < mine.end; ++tile) {
       const std::byte* rows[lanes];
       for (std::size_t r = 0; r < lanes; ++r) {
         const std::size_t row = tile * lanes + r;
-        rows[r] = row < Rows ? data.data() + row * stride : nullptr;
+        rows[r] = row < Rows ? data + row * stride : nullptr;
       }
       Format<Q>::pack(rows, Cols, packed + tile * tile_bytes<Q>(Cols));
     }
   });
+}
+
+/// Gives a tensor its place; fills it unless the arena came filled.
+template <quant Q, std::size_t Rows, std::size_t Cols>
+void fill(Tensor<Q, Rows, Cols>& tensor, std::span<const std::byte> data, arena& memory, thread_pool& pool) {
+  std::byte* packed = memory.take<std::byte>(tensor.tiles * tile_bytes<Q>(Cols));
+  if (memory.owned()) pack<Q, Rows, Cols>(data.data(), packed, pool);
   tensor.packed = packed;
 }
 
@@ -93,13 +109,14 @@ void fill(FileTensor<Q, Rows, Cols>& tensor, std::span<const std::byte> data, ar
 template <std::size_t N>
 void fill(Vector<N>& tensor, std::span<const std::byte> data, arena& memory, thread_pool&) {
   float* copy = memory.take<float>(padded(N));
-  std::memcpy(copy, data.data(), N * sizeof(float));
+  if (memory.owned()) std::memcpy(copy, data.data(), N * sizeof(float));
   tensor.data = copy;
 }
 
 template <ModelConfig C>
 void fill_rope_table(Weights<C>& weights, thread_pool& pool) {
   weights.rope_table = weights.memory.template take<float>(limits_of<C>.context * rope_dim<C>);
+  if (!weights.memory.owned()) return;
   const float* factors = nullptr;
   if constexpr (C::spec.rope.factors) factors = weights.globals.rope_freqs.data;
   pool.run([&](const worker& thread) noexcept {
@@ -111,26 +128,70 @@ void fill_rope_table(Weights<C>& weights, thread_pool& pool) {
   });
 }
 
+/// Of everything that decides what stands where in C's arena.
+template <ModelConfig C>
+std::uint64_t fingerprint_of_model(Weights<C>& weights) {
+  fingerprint f;
+  for_each_field(C::spec, [&](std::string_view field, const std::string& value) { f.add(field), f.add(value); });
+  for_each_weight<C>(weights, [&]<class T>(const std::string& name, T&) {
+    f.add(name);
+    for (const std::size_t n : {static_cast<std::size_t>(T::format), T::rows, T::cols, T::arena_bytes}) f.add(n);
+  });
+  f.add(limits_of<C>.context);
+  f.add(MemoryPlan<C>::model_arena);
+  return f.value();
+}
+
+/// What the weights lie in: the model file, and the pack cache where there is one.
+struct weight_files {
+  std::shared_ptr<const gguf_file> model;
+  std::optional<mapped_file> cache;
+};
+
 }  // namespace detail
 
 /// Checks and packs. The weights keep `file` alive, since lookup tables stay in it.
+/// A pack cache that cannot be written is no error: Weights::cache_failure says why.
 /// Throws load_error(config_mismatch) with the list of all differences, what read_spec throws, error(out_of_memory).
 template <ModelConfig C>
-Weights<C> bind_weights(std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_progress& progress = {}) {
+Weights<C> bind_weights(std::shared_ptr<const gguf_file> file, thread_pool& pool, const load_options& options = {}) {
   Weights<C> weights;
   std::vector<mismatch> found = detail::differences<C>(*file, weights);
   if (!found.empty()) throw load_error(errc::config_mismatch, file->path(), std::move(found));
-  weights.memory = arena(MemoryPlan<C>::model_arena);
+  const auto files = std::make_shared<detail::weight_files>(std::move(file), std::nullopt);
+  weights.source = files;
+  const gguf_file& model = *files->model;
+
+  pack_cache_header header{.bytes = MemoryPlan<C>::model_arena};
+  std::string cache_path;
+  const bool cached = options.pack_cache && model.file().has_file();
+  if (cached) {
+    header.model = detail::fingerprint_of_model(weights);
+    header.source = fingerprint_of(model);
+    cache_path = pack_cache_path(model.path(), header.model);
+    files->cache = open_pack_cache(cache_path, header);
+  }
+  if (files->cache) {
+    weights.memory = arena::over(files->cache->bytes().subspan(pack_cache_header::page));
+  } else {
+    weights.memory = arena(MemoryPlan<C>::model_arena);
+  }
   std::size_t done = 0;
   detail::for_each_weight<C>(weights, [&]<class T>(const std::string& name, T& tensor) {
-    const gguf_tensor& source = *file->find_tensor(name);
+    const gguf_tensor& source = *model.find_tensor(name);
     detail::fill(tensor, source.data, weights.memory, pool);
-    if constexpr (T::arena_bytes != 0) file->file().dont_need(source.offset, source.bytes);  // copied: drop the pages
+    if constexpr (T::arena_bytes != 0) model.file().dont_need(source.offset, source.bytes);  // copied: drop the pages
     done += source.bytes;
-    if (progress) progress(done, MemoryPlan<C>::weights_in_file);
+    if (options.progress) options.progress(done, MemoryPlan<C>::weights_in_file);
   });
   detail::fill_rope_table(weights, pool);
-  weights.source = std::move(file);
+  if (cached && !files->cache) {
+    try {
+      write_pack_cache(cache_path, header, weights.memory.bytes());
+    } catch (const load_error& e) {
+      weights.cache_failure = e.what();
+    }
+  }
   return weights;
 }
 

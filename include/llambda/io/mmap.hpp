@@ -171,6 +171,8 @@ class mapped_file {
 
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   const std::string& path() const noexcept { return path_; }
+  /// The path names a file, and not bytes that the caller keeps.
+  bool has_file() const noexcept { return kind_ != kind::viewed; }
 
   /// Asks the system to fetch the whole mapping ahead of use. A hint: a refusal is ignored.
   void will_need() const noexcept {

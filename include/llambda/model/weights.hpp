@@ -7,6 +7,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -25,6 +26,7 @@ template <ModelConfig C> struct Weights {
   using Layers = typename detail::layer_storage<C, std::make_index_sequence<kind_count<C>>>::type;
 
   std::shared_ptr<const void> source;  // what holds the tensors that are not copied
+  std::string cache_failure;           // why the pack cache could not be written; empty if all is well
   arena memory;
   GlobalTensors<C> globals{};
   Layers layers{};

@@ -17,6 +17,10 @@
 #include <llambda/quant/activation.hpp>
 #include <llambda/quant/format.hpp>
 #include <llambda/simd/dot_i8.hpp>
+#include <llambda/simd/transpose.hpp>
+
+#include <iterator>
+#include <type_traits>
 
 namespace llambda::inline LLAMBDA_ABI {
 
@@ -24,6 +28,14 @@ namespace llambda::inline LLAMBDA_ABI {
 struct file_field {
   std::size_t offset, size, count;
 };
+
+/// Bytes of the fields before field `end`.
+template <std::size_t N>
+constexpr std::size_t bytes_before(const file_field (&fields)[N], std::size_t end) noexcept {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < end; ++i) n += fields[i].size * fields[i].count;
+  return n;
+}
 
 /// Base of the formats with integer codes. `Traits` has
 ///   kind, sub (columns a scale: 16 or 32), codes (code_range), zero_shift (log2 of the zero point, -1 = none), has_min
@@ -42,16 +54,8 @@ template <class Traits> struct BlockFormat {
   static constexpr std::size_t sub = Traits::sub;
   static constexpr std::size_t subs = 32 / sub;  // scales for 32 columns
 
-  static constexpr std::size_t row_code_bytes = [] {
-    std::size_t n = 0;
-    for (const file_field& f : Traits::code_fields) n += f.size * f.count;
-    return n;
-  }();
-  static constexpr std::size_t row_meta_bytes = [] {
-    std::size_t n = 0;
-    for (const file_field& f : Traits::meta_fields) n += f.size * f.count;
-    return n;
-  }();
+  static constexpr std::size_t row_code_bytes = bytes_before(Traits::code_fields, std::size(Traits::code_fields));
+  static constexpr std::size_t row_meta_bytes = bytes_before(Traits::meta_fields, std::size(Traits::meta_fields));
   static_assert(row_code_bytes + row_meta_bytes == block_bytes, "every byte of a block is code or scale");
   static constexpr std::size_t code_step = row_code_bytes * lanes;
   static constexpr std::size_t meta_step = row_meta_bytes * lanes;
@@ -64,26 +68,22 @@ template <class Traits> struct BlockFormat {
   static void pack(tile_rows rows, std::size_t cols, std::byte* tile) noexcept {
     std::byte* codes = tile;
     std::byte* meta = tile + cols / block * code_step;
+    std::byte words[lanes][row_code_bytes] = {};  // of rows past the end: zeros, as are their scales
     for (std::size_t b = 0; b < cols / block; ++b, codes += code_step, meta += meta_step) {
       for (std::size_t r = 0; r < lanes; ++r) {
         if (!rows[r]) {
-          for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memset(codes + i * 64 + r * 4, 0, 4);
           for_each_meta([&](std::size_t, std::size_t at, std::size_t size)
                             LLAMBDA_LAMBDA { std::memset(meta + at * lanes + r * size, 0, size); });
           continue;
         }
         const std::byte* from = rows[r] + b * block_bytes;
-        std::byte row[row_code_bytes];
-        std::size_t n = 0;
-        for (const file_field& f : Traits::code_fields) {
-          std::memcpy(row + n, from + f.offset, f.size * f.count);
-          n += f.size * f.count;
-        }
-        if constexpr (requires { Traits::transform(row); }) Traits::transform(row);
-        for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memcpy(codes + i * 64 + r * 4, row + i * 4, 4);
+        for_each_code([&](std::size_t offset, std::size_t at, std::size_t size)
+                          LLAMBDA_LAMBDA { std::memcpy(words[r] + at, from + offset, size); });
+        if constexpr (requires { Traits::transform(words[r]); }) Traits::transform(words[r]);
         for_each_meta([&](std::size_t offset, std::size_t at, std::size_t size)
                           LLAMBDA_LAMBDA { std::memcpy(meta + at * lanes + r * size, from + offset, size); });
       }
+      transpose_words<row_code_bytes / 4>(words[0], row_code_bytes, codes);
     }
   }
 
@@ -94,11 +94,8 @@ template <class Traits> struct BlockFormat {
       std::byte row[row_code_bytes], file[block_bytes];
       for (std::size_t i = 0; i < row_code_bytes / 4; ++i) std::memcpy(row + i * 4, codes + i * 64 + lane * 4, 4);
       if constexpr (requires { Traits::transform(row); }) Traits::restore(row);
-      std::size_t n = 0;
-      for (const file_field& f : Traits::code_fields) {
-        std::memcpy(file + f.offset, row + n, f.size * f.count);
-        n += f.size * f.count;
-      }
+      for_each_code([&](std::size_t offset, std::size_t at, std::size_t size)
+                        LLAMBDA_LAMBDA { std::memcpy(file + offset, row + at, size); });
       for_each_meta([&](std::size_t offset, std::size_t at, std::size_t size)
                         LLAMBDA_LAMBDA { std::memcpy(file + offset, meta + at * lanes + lane * size, size); });
       Traits::decode_block(file, out + b * block);
@@ -267,12 +264,25 @@ template <class Traits> struct BlockFormat {
     });
   }
 
+  /// f(offset in the file block, offset in the row's codes, size) for every stretch of codes.
+  template <class F> static LLAMBDA_INLINE void for_each_code(F&& f) noexcept {
+    unroll<std::size(Traits::code_fields)>([&](auto i) LLAMBDA_LAMBDA {
+      constexpr file_field field = Traits::code_fields[i];
+      constexpr std::size_t at = bytes_before(Traits::code_fields, i);
+      f(std::integral_constant<std::size_t, field.offset>{}, std::integral_constant<std::size_t, at>{},
+        std::integral_constant<std::size_t, field.size * field.count>{});
+    });
+  }
+
   /// f(offset in the file block, offset in the row's meta, size) for every scale element.
   template <class F> static LLAMBDA_INLINE void for_each_meta(F&& f) noexcept {
-    std::size_t at = 0;
-    for (const file_field& field : Traits::meta_fields) {
-      for (std::size_t i = 0; i < field.count; ++i, at += field.size) f(field.offset + i * field.size, at, field.size);
-    }
+    unroll<std::size(Traits::meta_fields)>([&](auto n) LLAMBDA_LAMBDA {
+      constexpr file_field field = Traits::meta_fields[n];
+      constexpr std::size_t at = bytes_before(Traits::meta_fields, n);
+      for (std::size_t i = 0; i < field.count; ++i) {
+        f(field.offset + i * field.size, at + i * field.size, std::integral_constant<std::size_t, field.size>{});
+      }
+    });
   }
 };
 

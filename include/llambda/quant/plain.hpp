@@ -5,6 +5,7 @@
 #pragma once
 
 #include <llambda/quant/format.hpp>
+#include <llambda/simd/transpose.hpp>
 
 namespace llambda::inline LLAMBDA_ABI {
 
@@ -24,13 +25,29 @@ template <class Traits> struct PlainFormat {
   }
 
   static void pack(tile_rows rows, std::size_t cols, std::byte* tile) noexcept {
-    for (std::size_t first = 0; first < cols; first += lanes) {  // 16 x 16 at a time stays in the cache
-      const std::size_t end = first + lanes < cols ? first + lanes : cols;
+    std::byte square[lanes][lanes * sizeof(stored)] = {};  // rows past the end stay zeros
+    for (std::size_t first = 0; first < cols; first += lanes) {
+      const std::size_t count = cols - first < lanes ? cols - first : lanes;
+      std::byte* to = tile + first * step_bytes;
       for (std::size_t r = 0; r < lanes; ++r) {
-        for (std::size_t k = first; k < end; ++k) {
-          const stored value = rows[r] ? read(rows[r], k) : stored{};
-          std::memcpy(tile + (k * lanes + r) * sizeof(stored), &value, sizeof value);
+        if (!rows[r]) continue;
+        const std::byte* from = rows[r] + first * sizeof(stored);
+        if (count == lanes) {
+          std::memcpy(square[r], from, sizeof square[r]);
+        } else {
+          std::memcpy(square[r], from, count * sizeof(stored));
         }
+      }
+      if (count < lanes) {
+        for (std::size_t k = 0; k < count; ++k) {
+          for (std::size_t r = 0; r < lanes; ++r) {
+            std::memcpy(to + (k * lanes + r) * sizeof(stored), square[r] + k * sizeof(stored), sizeof(stored));
+          }
+        }
+      } else if constexpr (sizeof(stored) == 4) {
+        transpose_words<lanes>(square[0], sizeof square[0], to);
+      } else {
+        transpose_halves<lanes>(square[0], sizeof square[0], to);
       }
     }
   }
