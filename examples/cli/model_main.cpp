@@ -12,7 +12,8 @@ int main(int argc, char** argv) try {
   app.fallthrough();
   cli::model_source source;
   if (!program.embedded()) source.path = program.default_path();
-  app.add_option("-m,--model", source.path, program.embedded() ? "use this file instead of the embedded model" : "model file")
+  app.add_option("-m,--model", source.path,
+                 program.embedded() ? "use this file instead of the embedded model" : "model file")
       ->capture_default_str();
   cli::add_pack_cache_option(app, source);
 

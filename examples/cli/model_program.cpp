@@ -159,8 +159,8 @@ class specialised_program final : public cli::program {
     });
   }
 
-  cli::perplexity_report perplexity(const cli::model_source& source, const cli::perplexity_options& o, std::string_view text,
-                                    const cli::progress& scoring) const override {
+  cli::perplexity_report perplexity(const cli::model_source& source, const cli::perplexity_options& o,
+                                    std::string_view text, const cli::progress& scoring) const override {
     return guarded([&] {
       thread_pool pool(o.threads);
       const model_type model = load(source, pool, {});

@@ -134,5 +134,7 @@ TEST_CASE("pack cache: bytes that are no file are packed and nothing is written"
   const auto weights = llambda::bind_weights<tied_q8>(bytes.open(), pool, options);
   CHECK(weights.memory.owned());
   CHECK(weights.cache_failure.empty());
-  for (const auto& entry : fs::directory_iterator(".")) CHECK_FALSE(entry.path().filename().string().starts_with("edited."));
+  for (const auto& entry : fs::directory_iterator(".")) {
+    CHECK_FALSE(entry.path().filename().string().starts_with("edited."));
+  }
 }
