@@ -33,14 +33,14 @@ template <Arch A> void peak_dot(benchmark::State& state) {
   alignas(64) std::int8_t x[tokens * 64] = {};
   alignas(64) std::byte codes[code_bytes<A>] = {};
   typename dot::codes w = dot::codes::load(codes);
-  typename dot::sums sum[tokens];
+  typename dot::sums sum[1][tokens];
   const std::int32_t start = 0;
-  for (auto& s : sum) s = dot::template begin<0>(&start);
+  for (auto& s : sum[0]) s = dot::template begin<0>(&start);
   benchmark::DoNotOptimize(w);
   for (auto _ : state) {
     for (std::size_t i = 0; i < rounds; ++i) {
       benchmark::DoNotOptimize(x);
-      dot::template add<groups, 64>(sum, [&](std::size_t) LLAMBDA_LAMBDA { return w; }, x);
+      dot::template add<groups, 64>(sum, [&](std::size_t, std::size_t) LLAMBDA_LAMBDA { return w; }, x);
     }
     benchmark::DoNotOptimize(sum);
   }

@@ -34,16 +34,16 @@ template <class A, code_range C, int Shift> std::vector<float> sums(const proble
   for (std::int8_t x : p.x) minus -= x;
   std::vector<float> out(lanes);
   for (std::size_t part = 0; part < f32x16<A>::parts; ++part) {
-    typename dot::sums s[1] = {dot::template begin<Shift>(&minus)};
+    typename dot::sums s[1][1] = {{dot::template begin<Shift>(&minus)}};
     const auto* w = reinterpret_cast<const std::byte*>(p.w.data()) + part * code_bytes<A>;
     const auto add = [&]<std::size_t G>(std::size_t k) {
       dot::template add<G, 0>(
-          s, [&](std::size_t g) { return dot::stored(dot::codes::load(w + (k / 4 + g) * 64)); }, &p.x[k]);
+          s, [&](std::size_t, std::size_t g) { return dot::stored(dot::codes::load(w + (k / 4 + g) * 64)); }, &p.x[k]);
     };
     std::size_t k = 0;
     for (; k + 32 <= p.cols; k += 32) add.template operator()<8>(k);
     for (; k < p.cols; k += 4) add.template operator()<1>(k);
-    compat::store(&out[part * (lanes / f32x16<A>::parts)], dot::to_float(s[0]));
+    compat::store(&out[part * (lanes / f32x16<A>::parts)], dot::to_float(s[0][0]));
   }
   return out;
 }

@@ -17,6 +17,8 @@ template <quant Q, std::size_t Cols, Arch A, std::size_t R> struct float_panel {
   static constexpr bool in_place = F::step_bytes == lanes * sizeof(float);  // f32 needs no widening
   static constexpr std::size_t tile_floats = blocking<Q, A>::columns * lanes;
 
+  static constexpr std::size_t sums_stride = blocking<Q, A>::batch * lanes;
+
   const float* weights[R];
   alignas(buffer_alignment) float opened[in_place ? 1 : R * tile_floats];
 
@@ -33,10 +35,9 @@ template <quant Q, std::size_t Cols, Arch A, std::size_t R> struct float_panel {
     });
   }
 
-  /// sums (R, T, 16) += the block times T tokens.
+  /// sums (R, T, 16), tiles sums_stride apart, += the block times T tokens.
   template <std::size_t T>
-  LLAMBDA_INLINE void multiply(const std::byte* x, std::size_t begin, std::size_t end, float* sums,
-                               std::size_t sums_stride) const noexcept {
+  LLAMBDA_INLINE void multiply(const std::byte* x, std::size_t begin, std::size_t end, float* sums) const noexcept {
     f32x16<A> acc[R][T];
     unroll<R>([&](auto r) LLAMBDA_LAMBDA {
       unroll<T>([&](auto t) LLAMBDA_LAMBDA { acc[r][t] = f32x16<A>::load(sums + r * sums_stride + t * lanes); });
@@ -69,27 +70,23 @@ template <quant Q, std::size_t Cols, Arch A, std::size_t R> struct code_panel {
     });
   }
   template <std::size_t T>
-  LLAMBDA_INLINE void multiply(const std::byte* x, std::size_t begin, std::size_t end, float* sums,
-                               std::size_t sums_stride) const noexcept {
-    unroll<R>([&](auto r) LLAMBDA_LAMBDA {
-      F::template multiply_panel<A, stride, T>(opened + r * tile_panel, (end - begin) / 32,
-                                               q8_row<Cols>::codes(x) + begin, q8_row<Cols>::info(x) + begin / 32,
-                                               sums + r * sums_stride);
-    });
+  LLAMBDA_INLINE void multiply(const std::byte* x, std::size_t begin, std::size_t end, float* sums) const noexcept {
+    F::template multiply_panel<A, stride, tile_panel, blocking<Q, A>::batch * lanes, R, T>(
+        opened, (end - begin) / 32, q8_row<Cols>::codes(x) + begin, q8_row<Cols>::info(x) + begin / 32, sums);
   }
 };
 
 /// As many groups of N tokens as there are, then smaller groups.
 template <std::size_t N, std::size_t Stride, class Panel>
 LLAMBDA_INLINE void pass_tokens(const Panel& panel, const std::byte* x, std::size_t tokens, std::size_t begin,
-                                std::size_t end, float* sums, std::size_t sums_stride) noexcept {
+                                std::size_t end, float* sums) noexcept {
   std::size_t t = 0;
   for (; t + N <= tokens; t += N) {
-    panel.template multiply<N>(x + t * Stride, begin, end, sums + t * lanes, sums_stride);
+    panel.template multiply<N>(x + t * Stride, begin, end, sums + t * lanes);
   }
   if constexpr (N > 1) {
     if (t < tokens) {
-      pass_tokens<N / 2, Stride>(panel, x + t * Stride, tokens - t, begin, end, sums + t * lanes, sums_stride);
+      pass_tokens<N / 2, Stride>(panel, x + t * Stride, tokens - t, begin, end, sums + t * lanes);
     }
   }
 }
@@ -107,12 +104,25 @@ LLAMBDA_INLINE void gemm_tiles(const std::byte* tiles, const std::byte* x, std::
   for (std::size_t k = 0; k < Cols; k += block::columns) {
     const std::size_t end = k + block::columns < Cols ? k + block::columns : Cols;
     panel.open(tiles, k, end);
-    pass_tokens<block::tokens, operand_stride<Q, Cols>>(panel, x, tokens, k, end, sums, sums_stride);
+    pass_tokens<block::tokens, operand_stride<Q, Cols>>(panel, x, tokens, k, end, sums);
   }
   for (std::size_t t = 0; t < tokens; ++t) {
     unroll<R>([&](auto r) LLAMBDA_LAMBDA {
       Result::template apply<A>(y[t] + first_row + r * lanes, f32x16<A>::load(sums + r * sums_stride + t * lanes));
     });
+  }
+}
+
+/// As many groups of R tiles as there are, then smaller groups.
+template <std::size_t R, quant Q, std::size_t Cols, Arch A, class Result>
+LLAMBDA_INLINE void pass_tiles(const std::byte* packed, range tiles, const std::byte* x, std::size_t tokens,
+                               rows_out y) noexcept {
+  std::size_t tile = tiles.begin;
+  for (; tile + R <= tiles.end; tile += R) {
+    gemm_tiles<Q, Cols, A, Result, R>(packed + tile * tile_bytes<Q>(Cols), x, tokens, y, tile * lanes);
+  }
+  if constexpr (R > 1) {
+    if (tile < tiles.end) pass_tiles<R / 2, Q, Cols, A, Result>(packed, {tile, tiles.end}, x, tokens, y);
   }
 }
 
@@ -125,20 +135,11 @@ LLAMBDA_NOINLINE void gemm(const std::byte* packed, range tiles, const std::byte
                            rows_out y) noexcept {
   using block = blocking<Q, A>;
   static_assert(block::columns % Format<Q>::step == 0 && block::columns % 32 == 0);
-  constexpr std::size_t stride = tile_bytes<Q>(Cols);
   for (std::size_t first = 0; first < tokens; first += block::batch) {
     const std::size_t count = tokens - first < block::batch ? tokens - first : block::batch;
     const std::byte* in = x + first * operand_stride<Q, Cols>;
     const rows_out out{y[first], y.stride};
-    std::size_t tile = tiles.begin;
-    for (; tile + block::tiles <= tiles.end; tile += block::tiles) {
-      detail::gemm_tiles<Q, Cols, A, Result, block::tiles>(packed + tile * stride, in, count, out, tile * lanes);
-    }
-    if constexpr (block::tiles > 1) {
-      for (; tile < tiles.end; ++tile) {
-        detail::gemm_tiles<Q, Cols, A, Result, 1>(packed + tile * stride, in, count, out, tile * lanes);
-      }
-    }
+    detail::pass_tiles<block::tiles, Q, Cols, A, Result>(packed, tiles, in, count, out);
   }
 }
 

@@ -38,15 +38,16 @@ struct add_result {
 template <quant Q, Arch A> struct blocking {
   static constexpr bool floats = Format<Q>::activation == activation_kind::f32;
   static constexpr bool wide = f32x16<A>::parts == 1;  // 32 registers of 16 floats, or 16 of 8
-  /// gemv: tiles side by side. Sums of floats wait for each other, and need several; integer sums of a block do not.
-  static constexpr std::size_t gemv_tiles = floats ? 4 : 1;
+  /// gemv: tiles side by side. Sums of floats wait for each other, and need several; integer sums of a block do not,
+  /// but two streams come faster from memory than one.
+  static constexpr std::size_t gemv_tiles = floats ? 4 : 2;
   /// gemm: tokens and tiles side by side; their sums fill the registers.
-  static constexpr std::size_t tokens = wide ? 12 : floats ? 6 : 4;
-  static constexpr std::size_t tiles = floats && wide ? 2 : 1;
+  static constexpr std::size_t tokens = floats ? (wide ? 12 : 6) : (wide ? 6 : 4);
+  static constexpr std::size_t tiles = wide ? 2 : 1;
   /// gemm: columns of opened weights that stay in the first-level cache while all tokens pass over them.
   static constexpr std::size_t columns = floats ? 256 / tiles : 256;
   /// gemm: tokens whose sums wait in memory between two blocks of columns.
-  static constexpr std::size_t batch = 64;
+  static constexpr std::size_t batch = 96;
 };
 
 }  // namespace llambda::inline LLAMBDA_ABI

@@ -113,10 +113,10 @@ template <class Traits> struct BlockFormat {
       take<A, S>(codes + p * code_bytes<A>, w, std::make_index_sequence<8>{});
       LLAMBDA_UNROLL
       for (std::size_t j = 0; j < subs; ++j) {
-        typename dot::sums sum[1] = {dot::template begin<Traits::zero_shift>(start_of(record, j))};
+        typename dot::sums sum[1][1] = {{dot::template begin<Traits::zero_shift>(start_of(record, j))}};
         dot::template add<sub / 4, 0>(
-            sum, [&](std::size_t g) LLAMBDA_LAMBDA { return w[j * (sub / 4) + g]; }, x + j * sub);
-        value[j].v[p] = dot::to_float(sum[0]);
+            sum, [&](std::size_t, std::size_t g) LLAMBDA_LAMBDA { return w[j * (sub / 4) + g]; }, x + j * sub);
+        value[j].v[p] = dot::to_float(sum[0][0]);
       }
     });
     f32x16<A> t = value[0] * Traits::template scale<A, S * subs>(meta);
@@ -139,8 +139,10 @@ template <class Traits> struct BlockFormat {
     const q8_block* records = q8_row<Cols>::info(x[0]);
     for (std::size_t b = begin / block; b < end / block; ++b) {
       unroll<R>([&](auto r) LLAMBDA_LAMBDA {
-        add_step<A>(w[r] + b * code_step, w[r] + Cols / block * code_step + b * meta_step, in + b * block,
-                    records + b * (block / 32), acc[r][0], std::make_index_sequence<block / 32>{});
+        const std::byte* const codes = w[r] + b * code_step;
+        const std::byte* const meta = w[r] + Cols / block * code_step + b * meta_step;
+        add_step<A, R * tile_bytes<kind>(Cols)>(codes, meta, in + b * block, records + b * (block / 32), acc[r][0],
+                                                std::make_index_sequence<block / 32>{});
       });
     }
   }
@@ -164,56 +166,35 @@ template <class Traits> struct BlockFormat {
     }
   }
 
-  /// sums[t] += `units` panels of 32 columns times T tokens; codes and records of token t are a row stride behind those
-  /// of token t - 1. sums: (T, 16). Each part of the rows is finished before the next: its sums stay in registers.
-  template <Arch A, std::size_t RowBytes, std::size_t T>
+  /// sums (R, T, 16) += `units` panels of 32 columns of R tiles times T tokens. Panels are `Panel` bytes apart, tiles
+  /// of sums `Sums` floats, and codes and records of token t a row stride behind those of token t - 1.
+  template <Arch A, std::size_t RowBytes, std::size_t Panel, std::size_t Sums, std::size_t R, std::size_t T>
   static LLAMBDA_INLINE void multiply_panel(const std::byte* panel, std::size_t units, const std::int8_t* x,
                                             const q8_block* records, float* sums) noexcept {
-    using dot = dot_i8<A, Traits::codes>;
     using part = typename f32x16<A>::part;
     constexpr std::size_t width = lanes / f32x16<A>::parts;
-    const auto record_of = [&](std::size_t t) LLAMBDA_LAMBDA -> const q8_block& {
-      return *reinterpret_cast<const q8_block*>(reinterpret_cast<const std::byte*>(records) + t * RowBytes);
-    };
-    for (std::size_t u = 0; u < units; ++u, panel += panel_unit, x += 32, ++records) {
-      for_each_part<A>([&](std::size_t p) LLAMBDA_LAMBDA {
-        part total[T];
-        LLAMBDA_UNROLL
-        for (std::size_t j = 0; j < subs; ++j) {
-          typename dot::sums sum[T];
-          LLAMBDA_UNROLL
-          for (std::size_t t = 0; t < T; ++t)
-            sum[t] = dot::template begin<Traits::zero_shift>(start_of(record_of(t), j));
-          const std::byte* w = panel + j * (sub / 4) * 64 + p * code_bytes<A>;
-          dot::template add<sub / 4, RowBytes>(
-              sum, [&](std::size_t g) LLAMBDA_LAMBDA { return dot::codes::load(w + g * 64); }, x + j * sub);
-          const auto floats = reinterpret_cast<const float*>(panel + panel_scales) + j * lanes + p * width;
-          const part scale = compat::load(floats, part{});
-          LLAMBDA_UNROLL
-          for (std::size_t t = 0; t < T; ++t) {
-            const part value = dot::to_float(sum[t]);
-            total[t] = j == 0 ? compat::rounded(value * scale) : compat::fma(value, scale, total[t]);
-          }
-        }
-        if constexpr (has_min) {
-          LLAMBDA_UNROLL
-          for (std::size_t j = 0; j < subs; ++j) {
-            const auto floats = reinterpret_cast<const float*>(panel + panel_minima) + j * lanes + p * width;
-            const part minimum = compat::load(floats, part{});
-            LLAMBDA_UNROLL
-            for (std::size_t t = 0; t < T; ++t) {
-              const auto n = static_cast<float>(*start_of(record_of(t), j));
-              total[t] = compat::fma(minimum, compat::broadcast(n, part{}), total[t]);
-            }
-          }
-        }
-        LLAMBDA_UNROLL
-        for (std::size_t t = 0; t < T; ++t) {
-          float* to = sums + t * lanes + p * width;
-          compat::store(to,
-                        compat::fma(total[t], compat::broadcast(record_of(t).scale, part{}), compat::load(to, part{})));
-        }
-      });
+    if constexpr (sums_fit_registers<A, R, T>) {
+      part acc[R][T];
+      LLAMBDA_UNROLL
+      for (std::size_t i = 0; i < R * T; ++i) acc[i / T][i % T] = compat::load(sums + i / T * Sums + i % T * lanes, part{});
+      for (std::size_t u = 0; u < units; ++u, panel += panel_unit, x += 32, ++records) {
+        panel_step<A, RowBytes, Panel, R, T>(panel, x, records, 0,
+                                             [&](std::size_t r, std::size_t t, const part& total, const part& scale)
+                                                 LLAMBDA_LAMBDA { acc[r][t] = compat::fma(total, scale, acc[r][t]); });
+      }
+      LLAMBDA_UNROLL
+      for (std::size_t i = 0; i < R * T; ++i) compat::store(sums + i / T * Sums + i % T * lanes, acc[i / T][i % T]);
+    } else {
+      for (std::size_t u = 0; u < units; ++u, panel += panel_unit, x += 32, ++records) {
+        for_each_part<A>([&](std::size_t p) LLAMBDA_LAMBDA {
+          panel_step<A, RowBytes, Panel, R, T>(
+              panel, x, records, p,
+              [&](std::size_t r, std::size_t t, const part& total, const part& scale) LLAMBDA_LAMBDA {
+                float* to = sums + r * Sums + t * lanes + p * width;
+                compat::store(to, compat::fma(total, scale, compat::load(to, part{})));
+              });
+        });
+      }
     }
   }
 
@@ -235,16 +216,93 @@ template <class Traits> struct BlockFormat {
     }
   }
 
+  /// The integer sums of R x T products, their floats and what they are added to stay in registers.
+  template <Arch A, std::size_t R, std::size_t T>
+  static constexpr bool sums_fit_registers = f32x16<A>::parts == 1 && R * T * (1 + subs) + R + 2 <= 32;
+
+  /// 32 columns of part p of the rows of R tiles times T tokens: add(r, t, value, scale of the activations).
+  template <Arch A, std::size_t RowBytes, std::size_t Panel, std::size_t R, std::size_t T, class Add>
+  static LLAMBDA_INLINE void panel_step(const std::byte* panel, const std::int8_t* x, const q8_block* records,
+                                        std::size_t p, Add&& add) noexcept {
+    using dot = dot_i8<A, Traits::codes>;
+    using part = typename f32x16<A>::part;
+    constexpr std::size_t width = lanes / f32x16<A>::parts;
+    const auto record_of = [&](std::size_t t) LLAMBDA_LAMBDA -> const q8_block& {
+      return *reinterpret_cast<const q8_block*>(reinterpret_cast<const std::byte*>(records) + t * RowBytes);
+    };
+    const auto floats = [&](std::size_t at, std::size_t j, std::size_t r) LLAMBDA_LAMBDA {
+      return compat::load(reinterpret_cast<const float*>(panel + r * Panel + at) + j * lanes + p * width, part{});
+    };
+    part total[R][T];
+    LLAMBDA_UNROLL
+    for (std::size_t j = 0; j < subs; ++j) {
+      typename dot::sums sum[R][T];
+      LLAMBDA_UNROLL
+      for (std::size_t t = 0; t < T; ++t) {
+        const auto start = dot::template begin<Traits::zero_shift>(start_of(record_of(t), j));
+        LLAMBDA_UNROLL
+        for (std::size_t r = 0; r < R; ++r) sum[r][t] = start;
+      }
+      const std::byte* w = panel + j * (sub / 4) * 64 + p * code_bytes<A>;
+      dot::template add<sub / 4, RowBytes>(
+          sum, [&](std::size_t r, std::size_t g) LLAMBDA_LAMBDA { return dot::codes::load(w + r * Panel + g * 64); },
+          x + j * sub);
+      LLAMBDA_UNROLL
+      for (std::size_t r = 0; r < R; ++r) {
+        const part scale = floats(panel_scales, j, r);
+        LLAMBDA_UNROLL
+        for (std::size_t t = 0; t < T; ++t) {
+          const part value = dot::to_float(sum[r][t]);
+          total[r][t] = j == 0 ? compat::rounded(value * scale) : compat::fma(value, scale, total[r][t]);
+        }
+      }
+    }
+    if constexpr (has_min) {
+      LLAMBDA_UNROLL
+      for (std::size_t j = 0; j < subs; ++j) {
+        LLAMBDA_UNROLL
+        for (std::size_t t = 0; t < T; ++t) {
+          const part n = compat::broadcast(static_cast<float>(*start_of(record_of(t), j)), part{});
+          LLAMBDA_UNROLL
+          for (std::size_t r = 0; r < R; ++r) total[r][t] = compat::fma(floats(panel_minima, j, r), n, total[r][t]);
+        }
+      }
+    }
+    LLAMBDA_UNROLL
+    for (std::size_t t = 0; t < T; ++t) {
+      const part scale = compat::broadcast(record_of(t).scale, part{});
+      LLAMBDA_UNROLL
+      for (std::size_t r = 0; r < R; ++r) add(r, t, total[r][t], scale);
+    }
+  }
+
   /// The stored codes of the 8 groups of 32 columns.
   template <Arch A, std::size_t S, class W, std::size_t... G>
   static LLAMBDA_INLINE void take(const std::byte* codes, W (&w)[8], std::index_sequence<G...>) noexcept {
     ((w[G] = dot_i8<A, Traits::codes>::stored(Traits::template code<A, S, G>(codes))), ...);
   }
 
-  template <Arch A, std::size_t... S>
+  /// One step; the scales of the tile that comes after this one are `Next` bytes further.
+  template <Arch A, std::size_t Next, std::size_t... S>
   static LLAMBDA_INLINE void add_step(const std::byte* codes, const std::byte* meta, const std::int8_t* x,
                                       const q8_block* records, f32x16<A>& acc, std::index_sequence<S...>) noexcept {
-    ((acc = fma<A>(unit<A, S>(codes, meta, x + S * 32, records[S]), f32x16<A>::broadcast(records[S].scale), acc)), ...);
+    ((fetch<code_step, S>(codes + codes_ahead), fetch<meta_step, S>(meta + Next),
+      acc = fma<A>(unit<A, S>(codes, meta, x + S * 32, records[S]), f32x16<A>::broadcast(records[S].scale), acc)),
+     ...);
+  }
+
+  /// Codes are asked for half a page before they are needed, and scales, whose short stretch between the codes of two
+  /// tiles the hardware does not foresee, a tile before. Measured on a Xeon with 17 GB/s a core, 576 to 8192 columns:
+  /// Q8_0 14.2 to 16.7 GB/s, Q4_K 14.4 to 16.2, Q6_K 11.1 to 13.2; 512 to 6144 bytes ahead differ by less than 10 %.
+  static constexpr std::size_t codes_ahead = 2048;
+
+  /// Asks for the lines of share S of a step's `Bytes`, into the second-level cache.
+  template <std::size_t Bytes, std::size_t S> static LLAMBDA_INLINE void fetch(const std::byte* p) noexcept {
+    constexpr std::size_t shares = block / 32;
+    LLAMBDA_UNROLL
+    for (std::size_t i = round_up(Bytes * S / shares, 64); i < Bytes * (S + 1) / shares; i += 64) {
+      __builtin_prefetch(p + i, 0, 2);
+    }
   }
 
   template <Arch A, std::size_t S>

@@ -22,7 +22,8 @@ inline constexpr code_range int8_codes{true, 128};
 ///   stored   the same as add() wants them: what a panel of decoded weights holds
 ///   begin<Shift>(n)  sums that start at *n * 2^Shift, or at 0 if Shift < 0. *n is minus the sum of the activation
 ///                    codes to come, which makes a weight code w count as w - 2^Shift
-///   add<G, Stride>(s, w, x)  s[t] += G groups: w(g) are stored codes, x + t * Stride the activation codes of token t
+///   add<G, Stride>(s, w, x)  s[r][t] += G groups of 4 columns: w(r, g) are the stored codes of tile r, x + t * Stride
+///                    the activation codes of token t
 template <Arch A, code_range C> struct dot_i8 {
   using codes = u8_vec<A, code_bytes<A>>;
   static constexpr std::size_t rows = code_bytes<A> / 4;
@@ -39,14 +40,16 @@ template <Arch A, code_range C> struct dot_i8 {
     }
     return s;
   }
-  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
-  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+  template <std::size_t G, std::size_t Stride, std::size_t R, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[R][T], W&& w, const std::int8_t* x) noexcept {
     for (std::size_t g = 0; g < G; ++g) {
-      const codes weight = w(g);
-      for (std::size_t t = 0; t < T; ++t) {
-        for (std::size_t i = 0; i < rows * 4; ++i) {
-          const int code = C.is_signed ? static_cast<std::int8_t>(weight.v[i]) : weight.v[i];
-          s[t].v[i / 4] += code * x[t * Stride + g * 4 + i % 4];
+      for (std::size_t r = 0; r < R; ++r) {
+        const codes weight = w(r, g);
+        for (std::size_t t = 0; t < T; ++t) {
+          for (std::size_t i = 0; i < rows * 4; ++i) {
+            const int code = C.is_signed ? static_cast<std::int8_t>(weight.v[i]) : weight.v[i];
+            s[r][t].v[i / 4] += code * x[t * Stride + g * 4 + i % 4];
+          }
         }
       }
     }
@@ -153,22 +156,29 @@ struct dot_i8<A, C> {
   static LLAMBDA_INLINE sums begin(const std::int32_t* n) noexcept {
     return {detail::sums_from<reg, Shift>(n)};
   }
-  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
-  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+  template <std::size_t G, std::size_t Stride, std::size_t R, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[R][T], W&& w, const std::int8_t* x) noexcept {
     constexpr std::size_t run = pairs_in_16_bits < G ? pairs_in_16_bits : G;
-    typename reg::type pairs[T];
+    typename reg::type pairs[R][T];
     LLAMBDA_UNROLL
     for (std::size_t g = 0; g < G; ++g) {
-      const auto weight = w(g).v;
-      const auto size = C.is_signed ? reg::magnitude(weight) : weight;
-      const auto sign = C.is_signed ? reg::sign_of(weight) : typename reg::sign{};
+      typename reg::type size[R];
+      typename reg::sign sign[R];
+      LLAMBDA_UNROLL
+      for (std::size_t r = 0; r < R; ++r) {
+        const auto weight = w(r, g).v;
+        size[r] = C.is_signed ? reg::magnitude(weight) : weight;
+        sign[r] = C.is_signed ? reg::sign_of(weight) : typename reg::sign{};
+      }
       LLAMBDA_UNROLL
       for (std::size_t t = 0; t < T; ++t) {
-        auto x4 = reg::every(detail::four_codes(x + t * Stride + g * 4));
-        if constexpr (C.is_signed) x4 = reg::with_sign(x4, sign);
-        const auto pair = reg::pairs(size, x4);
-        pairs[t] = g % run == 0 ? pair : reg::add_16(pairs[t], pair);
-        if (g % run == run - 1 || g == G - 1) s[t].v = reg::add_pairs(s[t].v, pairs[t]);
+        const auto x4 = reg::every(detail::four_codes(x + t * Stride + g * 4));
+        LLAMBDA_UNROLL
+        for (std::size_t r = 0; r < R; ++r) {
+          const auto pair = reg::pairs(size[r], C.is_signed ? reg::with_sign(x4, sign[r]) : x4);
+          pairs[r][t] = g % run == 0 ? pair : reg::add_16(pairs[r][t], pair);
+          if (g % run == run - 1 || g == G - 1) s[r][t].v = reg::add_pairs(s[r][t].v, pairs[r][t]);
+        }
       }
     }
   }
@@ -194,14 +204,18 @@ struct dot_i8<A, C> {
     static_assert(!C.is_signed || Shift < 0);
     return {detail::sums_from<reg, C.is_signed ? 7 : Shift>(n)};
   }
-  template <std::size_t G, std::size_t Stride, std::size_t T, class W>
-  static LLAMBDA_INLINE void add(sums (&s)[T], W&& w, const std::int8_t* x) noexcept {
+  template <std::size_t G, std::size_t Stride, std::size_t R, std::size_t T, class W>
+  static LLAMBDA_INLINE void add(sums (&s)[R][T], W&& w, const std::int8_t* x) noexcept {
     LLAMBDA_UNROLL
     for (std::size_t g = 0; g < G; ++g) {
-      const auto weight = w(g).v;
+      typename reg::type weight[R];
+      LLAMBDA_UNROLL
+      for (std::size_t r = 0; r < R; ++r) weight[r] = w(r, g).v;
       LLAMBDA_UNROLL
       for (std::size_t t = 0; t < T; ++t) {
-        s[t].v = reg::dot(s[t].v, weight, reg::every(detail::four_codes(x + t * Stride + g * 4)));
+        const auto x4 = reg::every(detail::four_codes(x + t * Stride + g * 4));
+        LLAMBDA_UNROLL
+        for (std::size_t r = 0; r < R; ++r) s[r][t].v = reg::dot(s[r][t].v, weight[r], x4);
       }
     }
   }
