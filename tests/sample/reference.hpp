@@ -2,7 +2,7 @@
 // One table of (id, logit) pairs that shrinks; no structure is shared with the library.
 #pragma once
 
-#include <llambda/sample/chain.hpp>
+#include <llambda/sample/sampler.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -57,21 +57,55 @@ struct reference {
     return p;
   }
 
-  void penalise(const std::vector<int>& history, double penalty, int last_n) {
-    std::set<int> seen;
-    for (std::size_t i = 0; i < history.size(); ++i) {
-      const std::size_t from_end = history.size() - i;
-      if (last_n < 0 || from_end <= static_cast<std::size_t>(last_n)) seen.insert(history[i]);
+  static std::vector<int> last_of(const std::vector<int>& history, int last_n) {
+    std::vector<int> window = history;
+    while (last_n >= 0 && window.size() > static_cast<std::size_t>(last_n)) window.erase(window.begin());
+    return window;
+  }
+
+  static double within_float(double x) {
+    constexpr double most = (std::numeric_limits<float>::max)();
+    return std::isfinite(x) ? (std::max)(-most, (std::min)(most, x)) : x;
+  }
+
+  void penalise(const std::vector<int>& history, double repeat, double presence, double frequency, int last_n) {
+    std::map<int, int> seen;
+    for (const int id : last_of(history, last_n)) ++seen[id];
+    for (auto& [id, logit] : rows) {
+      if (seen.count(id) == 0 || std::isinf(logit)) continue;
+      logit = logit > 0 ? logit / repeat : logit * repeat;
+      logit = within_float(logit - presence - seen[id] * frequency);
     }
-    for (auto& row : rows) {
-      if (seen.count(row.first) == 0) continue;
-      // The library works in float here: so does its definition.
-      const auto logit = static_cast<float>(row.second);
-      const auto factor = static_cast<float>(penalty);
-      row.second = logit > 0 ? logit / factor : logit * factor;
-      if (std::isinf(row.second) && !std::isinf(logit)) {
-        row.second = std::copysign(static_cast<double>((std::numeric_limits<float>::max)()), row.second);
+  }
+
+  /// From the definition: for every token, the longest run at the end of the window that also stands before one of
+  /// the token's places, no longer than what follows the last breaker.
+  void dry(const std::vector<int>& history, double multiplier, double base, int allowed, int last_n,
+           const std::vector<std::vector<int>>& breakers) {
+    const std::vector<int> w = last_of(history, last_n);
+    const int n = static_cast<int>(w.size());
+    int limit = n;
+    for (int from = n - 1; from >= 0 && limit == n; --from) {
+      int end = -1;  // of the longest breaker that begins here
+      for (const auto& b : breakers) {
+        const int length = static_cast<int>(b.size());
+        if (from + length <= n && std::equal(b.begin(), b.end(), w.begin() + from)) end = (std::max)(end, from + length);
       }
+      if (end >= 0) limit = n - end;
+    }
+    if (multiplier == 0 || n <= allowed || limit < allowed) return;
+    for (auto& [id, logit] : rows) {
+      bool breaks = false;
+      for (const auto& b : breakers) breaks |= b.size() == 1 && b[0] == id;
+      int longest = -1;
+      for (int place = 1; place < n; ++place) {
+        if (w[static_cast<std::size_t>(place)] != id) continue;
+        int run = 0;
+        while (run < place && w[static_cast<std::size_t>(place - 1 - run)] == w[static_cast<std::size_t>(n - 1 - run)]) ++run;
+        longest = (std::max)(longest, (std::min)(run, limit));
+      }
+      if (breaks || longest < allowed || std::isinf(logit)) continue;
+      logit = within_float(logit - multiplier * std::pow(base, longest - allowed));
     }
   }
 
@@ -126,7 +160,7 @@ struct reference {
 
   void filter(const llambda::sampling_params& params, const std::vector<int>& history) {
     if (params.repeat_penalty != 1) {
-      penalise(history, static_cast<double>(params.repeat_penalty), params.repeat_last_n);
+      penalise(history, static_cast<double>(params.repeat_penalty), 0, 0, params.repeat_last_n);
     }
     top_k(params.top_k);
     top_p(static_cast<double>(params.top_p));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llambda/generate/model.hpp>
-#include <llambda/sample/chain.hpp>
+#include <llambda/sample/sampler.hpp>
 #include <llambda/text/stream.hpp>
 
 #include <atomic>

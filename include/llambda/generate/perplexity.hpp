@@ -4,7 +4,7 @@
 #pragma once
 
 #include <llambda/generate/model.hpp>
-#include <llambda/sample/chain.hpp>
+#include <llambda/sample/log_probs.hpp>
 
 #include <cmath>
 #include <functional>

@@ -1,146 +1,106 @@
-// The sampling chain: from the logits of one step to a token, in a fixed order, without allocation.
-//   repetition penalty -> top-k -> top-p -> min-p -> temperature -> softmax -> draw     (llama.cpp's default order)
-// Temperature 0 is greedy: the largest logit after the penalty, the first on ties; no filter can change that one.
-// Log-probabilities are those of the model: log-softmax of the raw logits, before penalty, filters and temperature.
+// The sampling chain: stages composed when the program is compiled, from the logits of one step to a token, without
+// allocation. `sampler` (sampler.hpp) is the chain that options describe.
+//   sampling_chain chain(vocab_size, seed, stages::top_k{40}, my_stage{}, stages::temperature{0.7f});
+// A stage is a struct with `void apply(sampling_step&)`; step.hpp says what it may do. If no stage chooses, the chain
+// draws by the probabilities of what is left.
 #pragma once
 
-#include <llambda/core/error.hpp>
-#include <llambda/core/token.hpp>
-#include <llambda/sample/rng.hpp>
-#include <llambda/sample/samplers.hpp>
+#include <llambda/core/hana.hpp>
+#include <llambda/sample/log_probs.hpp>
+#include <llambda/sample/stages.hpp>
+#include <llambda/sample/step.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llambda::inline LLAMBDA_ABI {
 
-struct sampling_params {
-  float temperature = 0.8f;     ///< 0: greedy; +inf: all that the filters leave are equal
-  int top_k = 40;               ///< keep the k best; 0: off
-  float top_p = 0.95f;          ///< keep the best that together reach this probability; >= 1: off
-  float min_p = 0.05f;          ///< keep those at least this many times as probable as the best; 0: off
-  float repeat_penalty = 1.0f;  ///< above 1: tokens seen lately are made less likely; 1: off
-  int repeat_last_n = 64;       ///< how many tokens back that looks; 0: off; -1: the whole history
-  std::uint64_t seed = 0;       ///< same seed, same logits: same tokens
+/// One stream of choices: stages, random numbers and all memory they take. One per sequence; not for two threads at a
+/// time. Memory: 16 bytes per token of the vocabulary, and what stages take.
+template <class... Stages>
+class sampling_chain {
+  static_assert((SamplingStage<Stages> && ...),
+                "llambda: sampling: a stage has a member function void apply(sampling_step&); add it");
 
-  /// Errors: bad_argument naming the parameter that is outside its range (NaN always is).
-  void validate() const {
-    sampling::check_temperature(temperature);
-    sampling::check_top_k(top_k);
-    sampling::check_top_p(top_p);
-    sampling::check_min_p(min_p);
-    sampling::check_repeat_penalty(repeat_penalty);
-    sampling::check_repeat_last_n(repeat_last_n);
-  }
-};
-
-/// A token and the natural logarithm of its probability.
-struct token_log_prob {
-  token_id id;
-  float log_prob;
-};
-
-namespace sampling {
-
-/// log(sum over i of exp(logits[i])): a logit minus this is its log-probability. +inf if a logit is.
-/// Errors: non_finite_logits on NaN or on nothing but -inf.
-inline double log_sum_exp(std::span<const float> logits) {
-  const float max = logits.empty() ? -infinity : logits[static_cast<std::size_t>(argmax(logits))];
-  if (max == -infinity) no_logits("there are no logits");
-  if (max == infinity) return static_cast<double>(infinity);
-  double sum = 0;
-  for (const float x : logits) sum += softmax_weight(x, max);
-  return static_cast<double>(max) + std::log(sum);
-}
-
-/// Log-probability of a logit under its log_sum_exp. Where a logit is +inf only those have a probability, taken as 1.
-inline float log_prob(float logit, double log_sum) noexcept {
-  if (log_sum == static_cast<double>(infinity)) return logit == infinity ? 0.0f : -infinity;
-  return static_cast<float>(static_cast<double>(logit) - log_sum);
-}
-
-}  // namespace sampling
-
-/// One stream of choices: parameters, random numbers and all memory it takes. One per sequence; not for two threads at
-/// a time. Memory: 16 bytes per token of the vocabulary.
-class sampler {
  public:
-  /// Errors: bad_argument for a parameter outside its range or a vocabulary of 0 or more than 2^31 - 1 tokens.
-  sampler(const sampling_params& params, std::size_t vocab_size) : params_(params), random_(params.seed) {
-    params_.validate();
-    if (vocab_size == 0 || vocab_size > static_cast<std::size_t>((std::numeric_limits<token_id>::max)())) {
-      sampling::bad_argument("vocab_size", "1 to 2^31 - 1", static_cast<double>(vocab_size));
-    }
-    penalised_.resize(vocab_size);
+  /// Errors: bad_argument for a vocabulary of 0 or more than 2^31 - 1 tokens, and what `check` and `prepare` of the
+  /// stages throw.
+  sampling_chain(std::size_t vocab_size, std::uint64_t seed, Stages... stages)
+      : sampling_chain(vocab_size, seed, hana::tuple<Stages...>(std::move(stages)...)) {}
+
+  sampling_chain(std::size_t vocab_size, std::uint64_t seed, hana::tuple<Stages...> stages)
+      : stages_(std::move(stages)), random_(seed) {
+    constexpr std::size_t most = 0x7fffffff;
+    sampling::check_range(vocab_size >= 1 && vocab_size <= most, "vocab_size", "1 to 2^31 - 1",
+                          static_cast<double>(vocab_size));
+    for_each([&](auto& stage) {
+      if constexpr (requires { stage.check(); }) stage.check();
+      if constexpr (requires { stage.prepare(vocab_size); }) stage.prepare(vocab_size);
+    });
+    edited_.resize(vocab_size);
     candidates_.resize(vocab_size);
   }
 
-  const sampling_params& params() const noexcept { return params_; }
   std::size_t vocab_size() const noexcept { return candidates_.size(); }
 
   /// Choose a token. `logits` (vocab_size) are those of the last position, `history` the tokens so far, prompt
-  /// included. One random number is taken, none when greedy. Nothing is allocated unless an error is thrown:
-  /// bad_argument if the length of logits is not vocab_size; non_finite_logits if one is NaN or all are -inf;
-  /// bad_token_id if the part of the history that the penalty looks at leaves the vocabulary.
+  /// included. Nothing is allocated unless an error is thrown: bad_argument if the length of logits is not vocab_size;
+  /// non_finite_logits if one is NaN or all are -inf; bad_token_id if the part of the history that a stage looks at
+  /// leaves the vocabulary.
   token_id sample(std::span<const float> logits, std::span<const token_id> history = {}) {
     check_size(logits);
-    if (params_.repeat_penalty != 1) {
-      const auto window = sampling::penalty_window(history, params_.repeat_last_n);
-      if (!window.empty()) {
-        std::copy(logits.begin(), logits.end(), penalised_.begin());
-        sampling::repeat_penalty(logits, window, params_.repeat_penalty, penalised_);
-        logits = penalised_;
-      }
-    }
-    if (sampling::is_greedy(params_.temperature)) return sampling::argmax(logits);
-
-    std::span<candidate> kept = best(logits, params_.top_k);
-    kept = sampling::top_p(kept, params_.top_p);
-    kept = sampling::min_p(kept, params_.min_p);
-    kept = sampling::temperature(kept, params_.temperature);
-    sampling::softmax(kept);
-    return sampling::draw(kept, random_.uniform());
+    sampling_step step(logits, history, random_, edited_, candidates_);
+    for_each([&](auto& stage) {
+      if (!step.is_chosen()) stage.apply(step);
+    });
+    if (!step.is_chosen()) stages::draw{}.apply(step);
+    return step.chosen();
   }
 
   /// Log-probability of token `id`. `logits` are the raw ones that were given to sample.
   /// Errors: bad_argument, bad_token_id, non_finite_logits.
   float log_prob(std::span<const float> logits, token_id id) const {
     check_size(logits);
-    if (id < 0 || static_cast<std::size_t>(id) >= candidates_.size()) bad_id(id);
+    sampling::check_token(id, logits.size(), "log_prob");
     return sampling::log_prob(logits[static_cast<std::size_t>(id)], sampling::log_sum_exp(logits));
   }
 
-  /// Fill `top` with the most probable tokens, best first, ties by id; returns how many there are: fewer than
-  /// top.size() if the vocabulary, or what is not -inf in it, is smaller. The chosen token need not be among them when
-  /// it was drawn or a penalty acted: ask log_prob for it. Nothing is allocated. Errors: bad_argument,
-  /// non_finite_logits.
+  /// sampling::top_log_probs of the raw logits. The chosen token need not be among them when it was drawn or a stage
+  /// changed its logit: ask log_prob for it. Nothing is allocated. Errors: bad_argument, non_finite_logits.
   std::size_t top_log_probs(std::span<const float> logits, std::span<token_log_prob> top) {
     check_size(logits);
-    const double log_sum = sampling::log_sum_exp(logits);
-    if (top.empty()) return 0;
-    const auto k = static_cast<int>((std::min)(top.size(), logits.size()));
-    const std::span<const candidate> found = sampling::top_k(logits, k, candidates_);
-    for (std::size_t i = 0; i < found.size(); ++i) top[i] = {found[i].id, sampling::log_prob(found[i].logit, log_sum)};
-    return found.size();
+    return sampling::top_log_probs(logits, sampling::log_sum_exp(logits), top, candidates_);
   }
 
-  /// Begin the stream of random numbers of `seed` again.
+  /// row[0] becomes the token `chosen`, the rest the most probable tokens, then {token_none, -inf} if there are no
+  /// more. Nothing is allocated. Precondition: row is not empty. Errors: as log_prob.
+  void log_prob_row(std::span<const float> logits, token_id chosen, std::span<token_log_prob> row) {
+    check_size(logits);
+    sampling::check_token(chosen, logits.size(), "log_prob");
+    const double log_sum = sampling::log_sum_exp(logits);
+    row[0] = {chosen, sampling::log_prob(logits[static_cast<std::size_t>(chosen)], log_sum)};
+    const std::span<token_log_prob> top = row.subspan(1);
+    const std::size_t found = sampling::top_log_probs(logits, log_sum, top, candidates_);
+    std::fill(top.begin() + static_cast<std::ptrdiff_t>(found), top.end(), token_log_prob{});
+  }
+
+  /// Begin again: the stream of random numbers of `seed`, and stages that remember nothing.
   void reset(std::uint64_t seed) noexcept {
-    params_.seed = seed;
     random_ = pcg32(seed);
+    for_each([](auto& stage) {
+      if constexpr (requires { stage.reset(); }) stage.reset();
+    });
   }
 
  private:
-  std::span<candidate> best(std::span<const float> logits, int k) {
-    if (k != 0 && static_cast<std::size_t>(k) < logits.size()) return sampling::top_k(logits, k, candidates_);
-    for (std::size_t i = 0; i < logits.size(); ++i) candidates_[i] = {static_cast<token_id>(i), logits[i], 0};
-    return candidates_;
+  template <class F>
+  void for_each(F&& f) {
+    hana::unpack(stages_, [&](auto&... stage) { (f(stage), ...); });
   }
 
   void check_size(std::span<const float> logits) const {
@@ -149,14 +109,9 @@ class sampler {
                                         " logits for a vocabulary of " + std::to_string(candidates_.size()));
   }
 
-  [[noreturn]] void bad_id(token_id id) const {
-    throw error(errc::bad_token_id, "llambda: sampling: token id " + std::to_string(id) + " outside 0 ... " +
-                                        std::to_string(candidates_.size() - 1));
-  }
-
-  sampling_params params_;
+  hana::tuple<Stages...> stages_;
   pcg32 random_;
-  std::vector<float> penalised_;       // (vocab): logits after the penalty
+  std::vector<float> edited_;          // (vocab)
   std::vector<candidate> candidates_;  // (vocab)
 };
 

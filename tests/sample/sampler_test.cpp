@@ -4,7 +4,7 @@
 #include "../io/alloc_count.hpp"
 #include "reference.hpp"
 
-#include <llambda/sample/chain.hpp>
+#include <llambda/sample/sampler.hpp>
 
 #include <cmath>
 #include <limits>
@@ -71,7 +71,7 @@ double misfit(const sampling_params& params, const std::vector<float>& logits, c
 
 }  // namespace
 
-TEST_CASE("frequencies are those of the reference", "[chain]") {
+TEST_CASE("frequencies are those of the reference", "[sampler]") {
   const auto logits = normal_logits(300, 2, 1);
   const ids history = {5, 17, 17, 200, 3, 299, 42};
   CHECK(misfit({}, logits, history, 100000) < 1);
@@ -84,7 +84,7 @@ TEST_CASE("frequencies are those of the reference", "[chain]") {
   CHECK(misfit({.repeat_penalty = .5f, .repeat_last_n = 64, .seed = 9}, logits, history, 100000) < 1);
 }
 
-TEST_CASE("filters act before temperature", "[chain]") {
+TEST_CASE("filters act before temperature", "[sampler]") {
   // At temperature 100 the two would be all but equal, and top_p = 0.6 would then keep both.
   const std::vector<float> logits = {2, 1};
   sampler s({.temperature = 100, .top_k = 0, .top_p = .6f, .min_p = 0}, 2);
@@ -93,7 +93,7 @@ TEST_CASE("filters act before temperature", "[chain]") {
   CHECK(second == 0);
 }
 
-TEST_CASE("greedy: largest after the penalty, first on ties", "[chain]") {
+TEST_CASE("greedy: largest after the penalty, first on ties", "[sampler]") {
   const std::vector<float> logits = {1, 5, 5, 4.9f};
   for (const float t : {0.0f, -0.0f, 1e-45f}) {
     sampler s({.temperature = t, .repeat_penalty = 2}, 4);
@@ -104,7 +104,7 @@ TEST_CASE("greedy: largest after the penalty, first on ties", "[chain]") {
   }
 }
 
-TEST_CASE("the seed fixes the tokens", "[chain]") {
+TEST_CASE("the seed fixes the tokens", "[sampler]") {
   const auto logits = normal_logits(500, 1, 2);
   const auto run = [&](sampler& s) {
     ids out;
@@ -123,7 +123,7 @@ TEST_CASE("the seed fixes the tokens", "[chain]") {
   CHECK(a.params().seed == 99);
 }
 
-TEST_CASE("log-probabilities are those of the raw logits (B67)", "[chain]") {
+TEST_CASE("log-probabilities are those of the raw logits (B67)", "[sampler]") {
   const auto logits = normal_logits(1000, 3, 3);
   double sum = 0;
   for (const float x : logits) sum += std::exp(static_cast<double>(x));
@@ -164,7 +164,7 @@ TEST_CASE("log-probabilities are those of the raw logits (B67)", "[chain]") {
   CHECK(code_of([&] { small_one.top_log_probs(broken, top); }) == "non_finite_logits");
 }
 
-TEST_CASE("parameters outside their range are refused at construction", "[chain]") {
+TEST_CASE("parameters outside their range are refused at construction", "[sampler]") {
   const auto code = [](const sampling_params& params) { return code_of([&] { sampler(params, 10); }); };
   CHECK(code({}) == "none");
   CHECK(code({.temperature = infinity, .top_k = 0, .top_p = 7, .min_p = 2, .repeat_last_n = -1}) == "none");
@@ -185,7 +185,7 @@ TEST_CASE("parameters outside their range are refused at construction", "[chain]
   CHECK(code_of([&] { s.sample(std::vector<float>(11)); }) == "bad_argument");
 }
 
-TEST_CASE("any logits and parameters: a token of the vocabulary or a typed error", "[chain]") {
+TEST_CASE("any logits and parameters: a token of the vocabulary or a typed error", "[sampler]") {
   std::mt19937 random(8);
   const std::vector<float> odd = {nan_value, infinity, -infinity, 0, -0.0f, 1e-45f, 3.4e38f, -3.4e38f, 1, -1, 0.5f, 88};
   const auto pick = [&](float usual) { return random() % 4 == 0 ? odd[random() % odd.size()] : usual; };
@@ -228,7 +228,7 @@ TEST_CASE("any logits and parameters: a token of the vocabulary or a typed error
   CHECK(errors > 10000);
 }
 
-TEST_CASE("sample allocates nothing", "[chain]") {
+TEST_CASE("sample allocates nothing", "[sampler]") {
   if (!test::counts_allocations()) return;
   const auto logits = normal_logits(5000, 2, 5);
   const ids history(300, 7);
