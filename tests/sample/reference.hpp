@@ -143,6 +143,75 @@ struct reference {
     rows = kept;
   }
 
+  double entropy() const {
+    double sum = 0;
+    for (const double p : probabilities()) sum -= p > 0 ? p * std::log(p) : 0;
+    return sum;
+  }
+
+  void typical(double p) {
+    if (p >= 1) return;
+    const std::vector<double> each = probabilities();
+    const double h = entropy();
+    std::vector<std::pair<double, std::size_t>> order;  // how far from typical, place
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (each[i] > 0) order.emplace_back(std::fabs(-std::log(each[i]) - h), i);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::pair<int, double>> kept;
+    double sum = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      // Two of the same distance but for rounding: either may be first, which matters only at the cut.
+      const bool tie = i + 1 < order.size() && order[i + 1].first - order[i].first < 1e-9 &&
+                       rows[order[i].second].second != rows[order[i + 1].second].second;
+      kept.push_back(rows[order[i].second]);
+      sum += each[order[i].second];
+      ambiguous |= std::fabs(sum - (p + 1e-6)) < 5e-7;
+      if (sum >= p + 1e-6) {
+        ambiguous |= tie;
+        break;
+      }
+    }
+    rows = kept;
+  }
+
+  void xtc(double threshold) {
+    sort();
+    const std::vector<double> each = probabilities();
+    std::size_t tops = 0;
+    for (const double p : each) {
+      ambiguous |= std::fabs(p / threshold - 1) < 1e-6;
+      tops += p > 0 && p >= threshold;
+    }
+    if (tops > 1) rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(tops) - 1);
+  }
+
+  void top_n_sigma(double n) {
+    if (n <= 0) return;
+    std::vector<double> x;
+    for (const auto& row : rows) {
+      if (!std::isinf(row.second)) x.push_back(row.second);
+    }
+    double mean = 0, variance = 0, max = -inf;
+    for (const double v : x) mean += v / static_cast<double>(x.size());
+    for (const double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
+    for (const double v : x) max = std::fmax(max, v);
+    const double bar = max - n * std::sqrt(variance);
+    std::vector<std::pair<int, double>> kept;
+    for (const auto& row : rows) {
+      ambiguous |= variance > 0 && std::fabs(row.second - bar) < 1e-9;
+      if (row.second >= bar || row.second == max) kept.push_back(row);
+    }
+    rows = kept;
+  }
+
+  double dynamic_temperature(double t, double range, double exponent) const {
+    if (range == 0 || rows.size() < 2) return t;
+    const double share = (std::min)(1.0, entropy() / std::log(static_cast<double>(rows.size())));
+    const double low = (std::max)(0.0, t - range);
+    return low + (t + range - low) * std::pow((std::max)(0.0, share), exponent);
+  }
+
   /// Probability of each token that is left, after `temperature`.
   std::map<int, double> distribution(double temperature) {
     double max = -inf;
