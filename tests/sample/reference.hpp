@@ -227,11 +227,19 @@ struct reference {
     return out;
   }
 
+  /// All that the standard chain does before temperature but XTC, which needs a random number.
   void filter(const llambda::sampling_params& params, const std::vector<int>& history) {
-    if (params.repeat_penalty != 1) {
-      penalise(history, static_cast<double>(params.repeat_penalty), 0, 0, params.repeat_last_n);
+    for (const auto& b : params.logit_bias) {
+      auto& logit = rows[static_cast<std::size_t>(b.id)].second;
+      if (logit != -inf) logit += static_cast<double>(b.bias);
     }
+    penalise(history, static_cast<double>(params.repeat_penalty), static_cast<double>(params.presence_penalty),
+             static_cast<double>(params.frequency_penalty), params.repeat_last_n);
+    dry(history, static_cast<double>(params.dry_multiplier), static_cast<double>(params.dry_base),
+        params.dry_allowed_length, params.dry_penalty_last_n, params.dry_breakers);
+    top_n_sigma(static_cast<double>(params.top_n_sigma));
     top_k(params.top_k);
+    typical(static_cast<double>(params.typical_p));
     top_p(static_cast<double>(params.top_p));
     min_p(static_cast<double>(params.min_p));
   }

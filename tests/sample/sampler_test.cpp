@@ -1,4 +1,4 @@
-// The sampling chain: order of steps, frequencies against the reference, reproducibility, log-probabilities, hostile
+// The chain that options describe: order of steps, frequencies against the reference, reproducibility, log-probabilities, hostile
 // logits and parameters, and no allocation.
 #include "../catch.hpp"
 #include "../io/alloc_count.hpp"
@@ -37,7 +37,11 @@ std::vector<float> normal_logits(std::size_t n, float spread, unsigned seed) {
 double misfit(const sampling_params& params, const std::vector<float>& logits, const ids& history, int draws) {
   test::reference reference(logits);
   reference.filter(params, history);
-  const auto want = reference.distribution(static_cast<double>(params.temperature));
+  REQUIRE_FALSE(reference.ambiguous);
+  if (params.xtc_probability > 0) reference.xtc(static_cast<double>(params.xtc_threshold));
+  const auto want = reference.distribution(
+      reference.dynamic_temperature(static_cast<double>(params.temperature), static_cast<double>(params.dynatemp_range),
+                                    static_cast<double>(params.dynatemp_exponent)));
   sampler s(params, logits.size());
   std::map<int, int> seen;
   for (int i = 0; i < draws; ++i) ++seen[s.sample(logits, history)];
@@ -82,6 +86,14 @@ TEST_CASE("frequencies are those of the reference", "[sampler]") {
   CHECK(misfit({.repeat_penalty = 1.5f, .repeat_last_n = -1, .seed = 7}, logits, history, 100000) < 1);
   CHECK(misfit({.repeat_penalty = 1.5f, .repeat_last_n = 2, .seed = 8}, logits, history, 100000) < 1);
   CHECK(misfit({.repeat_penalty = .5f, .repeat_last_n = 64, .seed = 9}, logits, history, 100000) < 1);
+  CHECK(misfit({.dynatemp_range = .7f, .dynatemp_exponent = .6f, .seed = 10}, logits, history, 100000) < 1);
+  CHECK(misfit({.temperature = 1.3f, .typical_p = .6f, .seed = 11}, logits, history, 100000) < 1);
+  CHECK(misfit({.temperature = 1.3f, .top_k = 0, .top_n_sigma = 1.5f, .seed = 12}, logits, history, 100000) < 1);
+  CHECK(misfit({.xtc_probability = 1, .seed = 13}, logits, history, 100000) < 1);
+  CHECK(misfit({.presence_penalty = 2, .frequency_penalty = 1, .seed = 14}, logits, history, 100000) < 1);
+  const ids repeating = {1, 2, 3, 4, 9, 1, 2, 3, 4, 9, 1, 2, 3, 4};
+  CHECK(misfit({.temperature = 2, .top_k = 0, .top_p = 1, .min_p = 0, .dry_multiplier = .1f,
+                .logit_bias = {{9, 6}, {7, 5}, {8, -infinity}}, .seed = 15}, logits, repeating, 100000) < 1);
 }
 
 TEST_CASE("filters act before temperature", "[sampler]") {
@@ -102,6 +114,38 @@ TEST_CASE("greedy: largest after the penalty, first on ties", "[sampler]") {
     CHECK(s.sample(logits, ids{1, 2}) == 3);
     CHECK(s.sample(logits, ids{3, 2, 2, 2, 1}) == 1);
   }
+}
+
+TEST_CASE("greedy: typical and XTC may take the best away, the other filters not", "[sampler]") {
+  const std::vector<float> logits = {std::log(.4f), std::log(.2f), std::log(.2f), std::log(.2f)};
+  CHECK(sampler({.temperature = 0, .top_k = 3, .top_p = .1f, .min_p = 1, .top_n_sigma = .1f}, 4).sample(logits) == 0);
+  CHECK(sampler({.temperature = 0, .top_p = 1, .typical_p = .5f}, 4).sample(logits) == 1);
+  CHECK(sampler({.temperature = 0, .xtc_probability = 1}, 4).sample(logits) == 3);
+  CHECK(sampler({.temperature = 0, .logit_bias = {{2, 5}}}, 4).sample(logits) == 2);
+  // around 0 by less than the entropy of the choice: not greedy
+  sampler s({.temperature = 0, .dynatemp_range = 5, .top_p = 1, .min_p = 0}, 4);
+  int best = 0;
+  for (int i = 0; i < 1000; ++i) best += s.sample(logits) == 0;
+  CHECK(best < 500);
+}
+
+TEST_CASE("mirostat replaces the filters, not bias and penalties", "[sampler]") {
+  const auto logits = normal_logits(200, 2, 12);
+  sampler filtered({.top_k = 1, .top_p = .1f, .min_p = 1, .mirostat = 2, .seed = 3}, 200);
+  sampler plain({.top_k = 0, .top_p = 1, .min_p = 0, .mirostat = 2, .seed = 3}, 200);
+  sampler banned({.logit_bias = {{sampler({.temperature = 0}, 200).sample(logits), -infinity}}, .mirostat = 2}, 200);
+  int differ = 0, best = 0;
+  for (int i = 0; i < 200; ++i) {
+    differ += filtered.sample(logits) != plain.sample(logits);
+    best += logits[static_cast<std::size_t>(banned.sample(logits))] ==
+            *std::max_element(logits.begin(), logits.end());
+  }
+  CHECK(differ == 0);
+  CHECK(best == 0);
+  filtered.reset(3);  // what it learned is forgotten
+  plain = sampler({.top_k = 0, .top_p = 1, .min_p = 0, .mirostat = 2, .seed = 3}, 200);
+  for (int i = 0; i < 50; ++i) differ += filtered.sample(logits) != plain.sample(logits);
+  CHECK(differ == 0);
 }
 
 TEST_CASE("the seed fixes the tokens", "[sampler]") {
@@ -154,6 +198,13 @@ TEST_CASE("log-probabilities are those of the raw logits (B67)", "[sampler]") {
   CHECK(std::fabs(static_cast<double>(top[1].log_prob) + std::log(2.0)) < 1e-6);
   CHECK(small_one.log_prob(few, 1) == -infinity);
   CHECK(small_one.top_log_probs(few, {}) == 0);
+  small_one.log_prob_row(few, 2, top);  // the chosen token, then the best, then nothing
+  CHECK(top[0].id == 2);
+  CHECK(top[1].id == 0);
+  CHECK(top[2].id == 2);
+  CHECK(top[0].log_prob == top[2].log_prob);
+  CHECK(top[3].id == llambda::token_none);
+  CHECK(top[4].log_prob == -infinity);
   CHECK(code_of([&] { small_one.log_prob(few, 3); }) == "bad_token_id");
   CHECK(code_of([&] { small_one.log_prob(few, -1); }) == "bad_token_id");
   const std::vector<float> forced = {0, infinity, 0};
@@ -176,6 +227,36 @@ TEST_CASE("parameters outside their range are refused at construction", "[sample
   }
   CHECK(code({.repeat_penalty = 0}) == "bad_argument");
   CHECK(code({.repeat_penalty = infinity}) == "bad_argument");
+  for (const float bad : {nan_value, infinity, -infinity}) {
+    CHECK(code({.presence_penalty = bad}) == "bad_argument");
+    CHECK(code({.frequency_penalty = bad}) == "bad_argument");
+  }
+  for (const float bad : {nan_value, -1.0f, infinity}) {
+    CHECK(code({.dynatemp_range = bad}) == "bad_argument");
+    CHECK(code({.dynatemp_exponent = bad}) == "bad_argument");
+    CHECK(code({.xtc_probability = bad}) == "bad_argument");
+    CHECK(code({.xtc_threshold = bad}) == "bad_argument");
+    CHECK(code({.dry_multiplier = bad}) == "bad_argument");
+    CHECK(code({.dry_base = bad}) == "bad_argument");
+    CHECK(code({.mirostat_tau = bad}) == "bad_argument");
+    CHECK(code({.mirostat_eta = bad}) == "bad_argument");
+    CHECK(code({.typical_p = bad}) == (bad == infinity ? "none" : "bad_argument"));
+  }
+  CHECK(code({.top_n_sigma = nan_value}) == "bad_argument");
+  CHECK(code({.dry_allowed_length = -1}) == "bad_argument");
+  CHECK(code({.dry_penalty_last_n = -2}) == "bad_argument");
+  CHECK(code({.dry_breakers = {{}}}) == "bad_argument");
+  CHECK(code({.logit_bias = {{3, nan_value}}}) == "bad_argument");
+  CHECK(code({.logit_bias = {{10, 1}}}) == "bad_token_id");
+  CHECK(code({.mirostat = 1}) == "bad_argument");
+  CHECK(code({.temperature = 0, .top_k = -1}) == "bad_argument");  // where it would not be asked, too
+  CHECK(code({.typical_p = -1, .mirostat = 2}) == "bad_argument");
+  try {
+    sampling_params{.xtc_threshold = 2}.validate();
+    FAIL("accepted");
+  } catch (const llambda::error& e) {
+    CHECK(std::string(e.what()) == "llambda: sampling: xtc_threshold must be 0 to 1; above 0.5 is off; got 2.000000");
+  }
   CHECK(code({.top_k = -1}) == "bad_argument");
   CHECK(code({.repeat_last_n = -2}) == "bad_argument");
   CHECK(code_of([] { sampler({}, 0); }) == "bad_argument");
@@ -200,12 +281,30 @@ TEST_CASE("any logits and parameters: a token of the vocabulary or a typed error
       x = wild && random() % 3 == 0 ? odd[random() % odd.size()] : static_cast<float>(random() % 9);
     ids history(random() % 6);
     for (token_id& id : history) id = static_cast<token_id>(random() % (n + (random() % 50 == 0)));
+    const bool many = random() % 2 == 0;  // half of the rounds with the rarer stages
+    const auto rare = [&](float off, float usual) { return many ? pick(random() % 2 == 0 ? usual : off) : off; };
     const sampling_params params{.temperature = pick(0.8f),
+                                 .dynatemp_range = rare(0, 0.5f),
+                                 .dynatemp_exponent = rare(1, 2),
                                  .top_k = static_cast<int>(random() % 8) - (random() % 16 == 0),
                                  .top_p = pick(0.9f),
                                  .min_p = pick(0.05f),
+                                 .typical_p = rare(1, 0.6f),
+                                 .top_n_sigma = rare(-1, 1.5f),
+                                 .xtc_probability = rare(0, 0.5f),
+                                 .xtc_threshold = rare(0.1f, 0.05f),
                                  .repeat_penalty = pick(1.2f),
                                  .repeat_last_n = static_cast<int>(random() % 8) - 1,
+                                 .presence_penalty = rare(0, 1),
+                                 .frequency_penalty = rare(0, -1),
+                                 .dry_multiplier = rare(0, 0.8f),
+                                 .dry_base = rare(1.75f, 1),
+                                 .dry_allowed_length = static_cast<int>(random() % 3),
+                                 .dry_penalty_last_n = static_cast<int>(random() % 8) - 1,
+                                 .logit_bias = {{static_cast<token_id>(random() % n), rare(0, 2)}},
+                                 .mirostat = many && random() % 4 == 0 ? 2 : 0,
+                                 .mirostat_tau = rare(5, 1),
+                                 .mirostat_eta = rare(0.1f, 2),
                                  .seed = random()};
     try {
       sampler s(params, n);
@@ -235,13 +334,19 @@ TEST_CASE("sample allocates nothing", "[sampler]") {
   std::vector<token_log_prob> top(20);
   for (const sampling_params& params :
        {sampling_params{}, sampling_params{.temperature = 0}, sampling_params{.top_k = 0, .repeat_penalty = 1.1f},
-        sampling_params{.top_k = 0, .top_p = 1, .min_p = 0, .repeat_penalty = 1.1f, .repeat_last_n = -1}}) {
+        sampling_params{.top_k = 0, .top_p = 1, .min_p = 0, .repeat_penalty = 1.1f, .repeat_last_n = -1},
+        sampling_params{.dynatemp_range = .5f, .typical_p = .9f, .top_n_sigma = 2, .xtc_probability = .5f,
+                        .presence_penalty = 1, .frequency_penalty = 1, .dry_multiplier = 1,
+                        .dry_breakers = {{1}, {2, 3}}, .logit_bias = {{7, 1}}},
+        sampling_params{.top_k = 0, .typical_p = .9f}, sampling_params{.mirostat = 2}}) {
     sampler s(params, logits.size());
+    std::vector<token_log_prob> row(6);
     const std::size_t before = test::bytes_asked();
     for (int i = 0; i < 50; ++i) {
       const token_id id = s.sample(logits, history);
       s.log_prob(logits, id);
       s.top_log_probs(logits, top);
+      s.log_prob_row(logits, id, row);
     }
     const std::size_t after = test::bytes_asked();
     CHECK(after == before);

@@ -1,4 +1,4 @@
-// The filters on random candidates: against the plain reference, and the two forms of top_k against each other.
+// Filters on random candidates: against the plain reference, and those that have two forms against each other.
 #include "../catch.hpp"
 #include "reference.hpp"
 
@@ -48,6 +48,44 @@ TEST_CASE("top_k of raw logits is top_k of candidates", "[samplers]") {
   CHECK(code_of([&] { sampling::top_k(few, 2, std::span(room).first(3)); }) == "bad_argument");
   const std::vector<float> broken = {1, 2, nan_value};
   CHECK(code_of([&] { sampling::top_k(broken, 1, room); }) == "non_finite_logits");
+}
+
+TEST_CASE("top_p, min_p and top_n_sigma of raw logits are those of candidates", "[samplers]") {
+  std::mt19937 random(14);
+  std::normal_distribution<float> normal;
+  std::vector<candidate> room(3000);
+  int differ = 0;
+  const auto compare = [&](std::span<const candidate> got, std::span<const candidate> want) {
+    differ += got.size() != want.size();
+    for (std::size_t i = 0; i < (std::min)(got.size(), want.size()); ++i) {
+      differ += got[i].id != want[i].id || got[i].logit != want[i].logit;
+    }
+  };
+  for (int round = 0; round < 600; ++round) {
+    std::vector<float> logits(1 + random() % 3000);
+    for (float& x : logits) {
+      x = round % 2 == 0 ? 4 * normal(random) : static_cast<float>(random() % 50);
+      if (round % 3 == 0 && random() % 3 == 0) x = -infinity;
+    }
+    logits[random() % logits.size()] = round % 50 == 0 ? infinity : 3;
+    const float p = static_cast<float>(random() % 1000) / 1000;
+    auto all = make(logits);
+    std::erase_if(all, [](const candidate& x) { return x.logit == -infinity; });
+    auto list = all;
+    compare(sampling::top_p(logits, p, room), sampling::top_p(list, p));
+    list = all;
+    compare(sampling::min_p(logits, p + 1e-6f, room), sampling::min_p(list, p + 1e-6f));
+    compare(sampling::gather(logits, static_cast<double>(-infinity), room), all);
+  }
+  CHECK(differ == 0);
+  for (std::size_t i = 0; i < 200; ++i) {  // a NaN is found wherever it stands
+    std::vector<float> broken(200, -5.0f);
+    broken[0] = 1;
+    broken[i] = nan_value;
+    CHECK(code_of([&] { sampling::top_p(broken, .5f, room); }) == "non_finite_logits");
+    CHECK(code_of([&] { sampling::min_p(broken, .5f, room); }) == "non_finite_logits");
+    CHECK(code_of([&] { sampling::gather(broken, 0, room); }) == "non_finite_logits");
+  }
 }
 
 TEST_CASE("filters against the plain reference", "[samplers]") {
