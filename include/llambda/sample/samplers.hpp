@@ -33,10 +33,15 @@ inline float max_logit(std::span<const candidate> c) {
 /// p[i] = exp(logit[i] - max) / sum; returns the sum. Errors: as max_logit.
 inline double softmax(std::span<candidate> c) {
   const float max = max_logit(c);
+  double weight[sum_lanes];  // of as many candidates, so that compilers make vectors of exp
   const double sum = lane_sum(c.size(), [&](double before_it, std::size_t i) {
-    const double weight = softmax_weight(c[i].logit, max);
-    c[i].p = static_cast<float>(weight);
-    return before_it + weight;
+    const std::size_t lane = i % sum_lanes;
+    if (lane == 0) {
+      const std::size_t n = (std::min)(sum_lanes, c.size() - i);
+      for (std::size_t j = 0; j < n; ++j) weight[j] = softmax_weight(c[i + j].logit, max);
+    }
+    c[i].p = static_cast<float>(weight[lane]);
+    return before_it + weight[lane];
   });
   for (candidate& x : c) x.p = static_cast<float>(x.p / sum);
   return sum;
@@ -137,12 +142,10 @@ inline std::span<candidate> temperature(std::span<candidate> c, float t) {
     std::swap(c.front(), *std::min_element(c.begin(), c.end(), before));
     return c.first(1);
   }
-  for (candidate& x : c) {
-    if (x.logit == max || (t == infinity && x.logit > -infinity)) {
-      x.logit = 0;
-    } else {
-      x.logit = max == infinity || x.logit == -infinity ? -infinity : (x.logit - max) / t;
-    }
+  if (max < infinity && t < infinity) {
+    for (candidate& x : c) x.logit = (x.logit - max) / t;
+  } else {
+    for (candidate& x : c) x.logit = x.logit == max || (max < infinity && x.logit > -infinity) ? 0.0f : -infinity;
   }
   return c;
 }
@@ -150,9 +153,7 @@ inline std::span<candidate> temperature(std::span<candidate> c, float t) {
 /// The candidate in whose share of the running sum of `p` the number `u` in [0, 1) falls. Never one with p = 0.
 /// Precondition: softmax has run. Errors: non_finite_logits if no p is above 0.
 inline const candidate& draw(std::span<const candidate> c, double u) {
-  double total = 0;
-  for (const candidate& x : c) total += x.p;
-  const double target = u * total;
+  const double target = u * lane_sum(c.size(), [&](double sum, std::size_t i) { return sum + c[i].p; });
   double sum = 0;
   const candidate* chosen = nullptr;
   for (const candidate& x : c) {

@@ -6,6 +6,7 @@
 
 #include <llambda/sample/candidate.hpp>
 #include <llambda/sample/exact_math.hpp>
+#include <llambda/simd/f32x16.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -33,49 +34,49 @@ double lane_sum(std::size_t n, F&& add) {
   return sum[0];
 }
 
-/// The largest of the first 64 logits, or of all if there are fewer; `nan` becomes true if one is NaN.
-/// 16 chains side by side, so that compilers make vectors of them.
-inline float block_max(std::span<const float> logits, bool& nan) noexcept {
-  constexpr std::size_t lanes = 16;
-  float best[lanes];
-  int bad[lanes] = {};
-  std::fill_n(best, lanes, -infinity);
-  const std::size_t n = (std::min)(logits.size(), std::size_t{64});
-  std::size_t at = 0;
-  for (; at + lanes <= n; at += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) {
-      const float x = logits[at + j];
-      best[j] = x > best[j] ? x : best[j];
-      bad[j] |= x != x;
-    }
+/// How many logits the searches look at together.
+inline constexpr std::size_t block = 64;
+
+/// The largest of 64 logits; `nan` becomes true if one is NaN, and then it is any number.
+/// x - x is 0 for finite x alone: only a block with others is looked at again.
+inline float block_max(const float* logits, bool& nan) noexcept {
+  using vec = f32x16<default_arch>;
+  vec best = vec::load(logits);
+  vec odd = best - best;
+  for (std::size_t at = lanes; at < block; at += lanes) {
+    const vec x = vec::load(logits + at);
+    best = max_or_second(x, best);
+    odd = odd + (x - x);
   }
-  for (std::size_t j = 0; at < n; ++at, ++j) {
-    best[j] = logits[at] > best[j] ? logits[at] : best[j];
-    bad[j] |= logits[at] != logits[at];
+  if (!(reduce_add(odd) == 0)) {
+    for (std::size_t i = 0; i < block; ++i) nan |= logits[i] != logits[i];
   }
-  float max = -infinity;
-  for (std::size_t j = 0; j < lanes; ++j) {
-    max = best[j] > max ? best[j] : max;
-    nan |= bad[j] != 0;
-  }
-  return max;
+  return reduce_max(best);
+}
+
+/// The same of the block that begins at `at`, which may be the last and short.
+inline float block_max(std::span<const float> logits, std::size_t at, bool& nan) noexcept {
+  if (at + block <= logits.size()) return block_max(&logits[at], nan);
+  float rest[block];
+  std::fill(std::copy(logits.begin() + static_cast<std::ptrdiff_t>(at), logits.end(), rest), rest + block, -infinity);
+  return block_max(rest, nan);
 }
 
 /// The place of the largest logit, the first on ties. Errors: non_finite_logits on NaN, on nothing but -inf, on none.
 inline token_id argmax(std::span<const float> logits) {
   float best = -infinity;
-  std::size_t block = 0;
+  std::size_t found = 0;
   bool nan = false;
-  for (std::size_t at = 0; at < logits.size(); at += 64) {
-    const float max = block_max(logits.subspan(at), nan);
+  for (std::size_t at = 0; at < logits.size(); at += block) {
+    const float max = block_max(logits, at, nan);
     if (max > best) {
       best = max;
-      block = at;
+      found = at;
     }
   }
   check_max(best, nan);
-  while (logits[block] != best) ++block;
-  return static_cast<token_id>(block);
+  while (logits[found] != best) ++found;
+  return static_cast<token_id>(found);
 }
 
 /// The largest logit. Errors: as argmax.
@@ -101,10 +102,10 @@ inline double weight_sum(std::span<const float> logits, float max) noexcept {
 inline std::span<candidate> gather(std::span<const float> logits, double bar, std::span<candidate> room) {
   std::size_t n = 0;
   bool nan = false;
-  for (std::size_t block = 0; block < logits.size(); block += 64) {
-    if (static_cast<double>(block_max(logits.subspan(block), nan)) < bar) continue;
-    const std::size_t end = (std::min)(block + 64, logits.size());
-    for (std::size_t i = block; i < end; ++i) {
+  for (std::size_t at = 0; at < logits.size(); at += block) {
+    if (static_cast<double>(block_max(logits, at, nan)) < bar) continue;
+    const std::size_t end = (std::min)(at + block, logits.size());
+    for (std::size_t i = at; i < end; ++i) {
       room[n] = {static_cast<token_id>(i), logits[i], 0};
       n += logits[i] > -infinity && static_cast<double>(logits[i]) >= bar;
     }
@@ -123,10 +124,10 @@ inline std::span<candidate> top_k(std::span<const float> logits, int k, std::spa
   float bar = -infinity;  // what it takes to be among the best so far; an equal logit further on has a higher id
   std::size_t n = 0;
   bool nan = false;
-  for (std::size_t block = 0; block < logits.size(); block += 64) {
-    if (!(block_max(logits.subspan(block), nan) > bar)) continue;
-    const std::size_t end = (std::min)(block + 64, logits.size());
-    for (std::size_t i = block; i < end; ++i) {
+  for (std::size_t at = 0; at < logits.size(); at += block) {
+    if (!(block_max(logits, at, nan) > bar)) continue;
+    const std::size_t end = (std::min)(at + block, logits.size());
+    for (std::size_t i = at; i < end; ++i) {
       if (!(logits[i] > bar)) continue;
       room[n++] = {static_cast<token_id>(i), logits[i], 0};
       if (n < limit) continue;
