@@ -65,6 +65,27 @@ std::vector<std::string> run_arguments(const cli::run_options& o, const cli::mod
                              std::to_string(o.seed),
                              "--threads",
                              std::to_string(o.threads)};
+  const std::pair<const char*, float> numbers[] = {{"--presence-penalty", o.presence_penalty},
+                                                   {"--frequency-penalty", o.frequency_penalty},
+                                                   {"--dry-multiplier", o.dry_multiplier},
+                                                   {"--dry-base", o.dry_base},
+                                                   {"--typical", o.typical_p},
+                                                   {"--top-n-sigma", o.top_n_sigma},
+                                                   {"--xtc-probability", o.xtc_probability},
+                                                   {"--xtc-threshold", o.xtc_threshold},
+                                                   {"--dynatemp-range", o.dynatemp_range},
+                                                   {"--dynatemp-exp", o.dynatemp_exponent},
+                                                   {"--mirostat-lr", o.mirostat_lr},
+                                                   {"--mirostat-ent", o.mirostat_ent}};
+  for (const auto& [name, value] : numbers) a.push_back(std::string(name) + "=" + number(value));
+  const std::pair<const char*, int> counts[] = {{"--dry-allowed-length", o.dry_allowed_length},
+                                                {"--dry-penalty-last-n", o.dry_penalty_last_n},
+                                                {"--mirostat", o.mirostat},
+                                                {"--logprobs", o.log_probs}};
+  for (const auto& [name, value] : counts) a.push_back(std::string(name) + "=" + std::to_string(value));
+  for (const std::string& text : o.dry_breakers) a.push_back("--dry-sequence-breaker=" + text);
+  for (const std::string& text : o.logit_bias) a.push_back("--logit-bias=" + text);
+  for (const std::string& text : o.stop) a.push_back("--stop=" + text);
   if (!o.prompt_file.empty())
     a.insert(a.end(), {"--file", o.prompt_file});
   else if (!o.prompt.empty())

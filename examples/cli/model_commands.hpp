@@ -34,7 +34,7 @@ inline int command_run(const program& p, run_options o, const model_source& sour
       [&](std::string_view text) { return written = write_text(text); });
   if (written) written = write_text("\n");
   if (o.json) {
-    const ordered_json figures = {{"model", p.name()},
+    ordered_json figures = {{"model", p.name()},
                                   {"arch", p.arch()},
                                   {"threads", r.threads},
                                   {"seed", o.seed},
@@ -49,6 +49,15 @@ inline int command_run(const program& p, run_options o, const model_source& sour
                                   {"arena_bytes", r.arena_bytes},
                                   {"mapped_bytes", r.mapped_bytes},
                                   {"peak_rss_bytes", r.peak_rss_bytes}};
+    const auto scored = [](const scored_token& t) {
+      return ordered_json{{"id", t.id}, {"text", t.text}, {"logprob", t.log_prob}};
+    };
+    for (const auto& row : r.log_probs) {
+      ordered_json token = scored(row.front());
+      token["top"] = ordered_json::array();
+      for (std::size_t i = 1; i < row.size(); ++i) token["top"].push_back(scored(row[i]));
+      figures["logprobs"].push_back(std::move(token));
+    }
     std::fprintf(stderr, "%s\n", dump(figures, -1).c_str());
   } else {
     std::fprintf(stderr,

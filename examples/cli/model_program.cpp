@@ -2,6 +2,7 @@
 // LLAMBDA_MODEL_HEADER is the config's header and LLAMBDA_MODEL_TYPE its type; LLAMBDA_MODEL_EMBEDDED says that the
 // model file is linked in, LLAMBDA_MODEL_PATH where it was otherwise.
 #include <llambda/llambda.hpp>
+#include <llambda/sample/sequence_breakers.hpp>
 #include <llambda/simd/isa_guard.hpp>
 
 #include LLAMBDA_MODEL_HEADER
@@ -49,6 +50,61 @@ model_type load(const cli::model_source& source, thread_pool& pool, const cli::p
   return model;
 }
 
+/// "15043-1.5": the sign that ends the digits begins the number.
+token_bias parse_bias(const std::string& text) {
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  std::size_t id_end = 0, end = 0;
+  token_bias b{};
+  try {
+    b.id = std::stoi(text, &id_end);
+    b.bias = std::stof(text.substr(id_end), &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  if (digits == 0 || id_end != digits || end == 0 || id_end + end != text.size() ||
+      (text[digits] != '+' && text[digits] != '-')) {
+    throw cli::failure(2, "--logit-bias " + text + ": expected TOKEN_ID(+/-)BIAS, as 15043+1.5");
+  }
+  return b;
+}
+
+sampling_params sampling_of(const cli::run_options& o) {
+  sampling_params p{.temperature = o.temperature,
+                    .dynatemp_range = o.dynatemp_range,
+                    .dynatemp_exponent = o.dynatemp_exponent,
+                    .top_k = o.top_k,
+                    .top_p = o.top_p,
+                    .min_p = o.min_p,
+                    .typical_p = o.typical_p,
+                    .top_n_sigma = o.top_n_sigma,
+                    .xtc_probability = o.xtc_probability,
+                    .xtc_threshold = o.xtc_threshold,
+                    .repeat_penalty = o.repeat_penalty,
+                    .repeat_last_n = o.repeat_last_n,
+                    .presence_penalty = o.presence_penalty,
+                    .frequency_penalty = o.frequency_penalty,
+                    .dry_multiplier = o.dry_multiplier,
+                    .dry_base = o.dry_base,
+                    .dry_allowed_length = o.dry_allowed_length,
+                    .dry_penalty_last_n = o.dry_penalty_last_n,
+                    .mirostat = o.mirostat,
+                    .mirostat_tau = o.mirostat_ent,
+                    .mirostat_eta = o.mirostat_lr,
+                    .seed = static_cast<std::uint64_t>(o.seed)};
+  for (const std::string& text : o.logit_bias) p.logit_bias.push_back(parse_bias(text));
+  return p;
+}
+
+std::vector<std::vector<cli::scored_token>> scored_tokens(const tokenizer& t, const generation& g, int log_probs) {
+  std::vector<std::vector<cli::scored_token>> rows;
+  for (std::size_t i = 0; i < g.log_probs.size(); ++i) {
+    const token_log_prob& x = g.log_probs[i];
+    if (i % (1 + static_cast<std::size_t>(log_probs)) == 0) rows.emplace_back();
+    if (x.id != token_none) rows.back().push_back({x.id, std::string(t.piece(x.id, true)), x.log_prob});
+  }
+  return rows;
+}
+
 class specialised_program final : public cli::program {
  public:
   std::string name() const override { return std::string(config::spec.name); }
@@ -78,19 +134,19 @@ class specialised_program final : public cli::program {
     return guarded([&] {
       generate_options options;
       options.max_tokens = o.max_tokens;
-      options.sampling = {.temperature = o.temperature,
-                          .top_k = o.top_k,
-                          .top_p = o.top_p,
-                          .min_p = o.min_p,
-                          .repeat_penalty = o.repeat_penalty,
-                          .repeat_last_n = o.repeat_last_n,
-                          .seed = static_cast<std::uint64_t>(o.seed)};
+      options.sampling = sampling_of(o);
       options.sampling.validate();  // before minutes of loading
       options.ignore_end_of_text = o.ignore_eos;
       options.parse_special = o.special;
       options.cancel = &cancel;
+      options.stop = o.stop;
+      options.log_probs = o.log_probs;
+      stop_matcher{options.stop};  // refuses what is no text
       thread_pool pool(o.threads);
       const model_type model = load(source, pool, loading);
+      if (o.dry_multiplier > 0 && o.dry_breakers != std::vector<std::string>{"none"}) {
+        options.sampling.dry_breakers = sequence_breakers(model.tokens(), o.dry_breakers);
+      }
       const auto context = model.make_context();
       const generation g = generate(model, *context, pool, prompt, options, text);
       const generation_stats& s = g.stats;
@@ -108,6 +164,7 @@ class specialised_program final : public cli::program {
           .arena_bytes = model.transformer().weights().memory.used() + context->memory_used(),
           .mapped_bytes = MemoryPlan<config>::weights_mapped,
           .peak_rss_bytes = llambda::peak_rss_bytes(),
+          .log_probs = scored_tokens(model.tokens(), g, o.log_probs),
       };
     });
   }

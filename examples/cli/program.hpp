@@ -40,11 +40,30 @@ struct run_options {
   float min_p = 0.05f;
   float repeat_penalty = 1.0f;
   int repeat_last_n = 64;
+  float presence_penalty = 0, frequency_penalty = 0;
+  float dry_multiplier = 0, dry_base = 1.75f;
+  int dry_allowed_length = 2, dry_penalty_last_n = -1;
+  std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
+  float typical_p = 1, top_n_sigma = -1;
+  float xtc_probability = 0, xtc_threshold = 0.1f;
+  float dynatemp_range = 0, dynatemp_exponent = 1;
+  int mirostat = 0;
+  float mirostat_lr = 0.1f, mirostat_ent = 5;
+  std::vector<std::string> logit_bias;  ///< each a token id, a sign and a number: 15043-1.5
+  std::vector<std::string> stop;
+  int log_probs = 0;
   std::int64_t seed = -1;  ///< -1 = choose one
   unsigned threads = 0;    ///< 0 = default
   bool special = false;
   bool ignore_eos = false;
   bool json = false;
+};
+
+/// A token, what it says, and the natural logarithm of its probability.
+struct scored_token {
+  std::int32_t id = -1;
+  std::string text;
+  float log_prob = 0;
 };
 
 struct run_report {
@@ -55,6 +74,7 @@ struct run_report {
   std::size_t prompt_tokens = 0, generated_tokens = 0;
   double prefill_tok_s = 0, decode_tok_s = 0;
   std::size_t planned_bytes = 0, arena_bytes = 0, mapped_bytes = 0, peak_rss_bytes = 0;
+  std::vector<std::vector<scored_token>> log_probs;  ///< for each token generated: itself, then the most probable ones
 };
 
 struct bench_options {

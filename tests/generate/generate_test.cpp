@@ -2,6 +2,7 @@
 // seeds, and that it allocates nothing while it runs.
 #include <llambda/llambda.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <default_model.hpp>
 #include <thread>
@@ -103,6 +104,82 @@ TEST_CASE("generate: a callback stops it, and chunks together are the text") {
   CHECK(text == model.tokens().decode(stopped.tokens, {.at_start = false}));
 }
 
+TEST_CASE("generate: stop strings, wherever they begin and end") {
+  const auto& model = loaded<default_model>();
+  const auto ctx = model.make_context();
+  const auto text_of = [&](const std::vector<std::string>& stop, generation* out = nullptr) {
+    ctx->reset();
+    std::string text;
+    const auto g = generate(model, *ctx, pool(), "In the", {.max_tokens = 60, .sampling = greedy, .stop = stop},
+                            [&](std::string_view t) { text += t; });
+    if (out) *out = g;
+    return text;
+  };
+  const std::string whole = text_of({});
+  REQUIRE(whole.size() > 80);
+  int differ = 0;
+  for (std::size_t at = 1; at + 7 < whole.size(); at += 5) {
+    const std::string stop = whole.substr(at, 7);
+    generation g;
+    const std::string text = text_of({"never in there", stop}, &g);
+    differ += text != whole.substr(0, whole.find(stop)) || g.reason != finish_reason::stop;
+  }
+  CHECK(differ == 0);
+  generation g;
+  CHECK(text_of({whole.substr(whole.size() - 4) + "not any more"}, &g) == whole);  // what waited is shown at the end
+  CHECK(g.reason == finish_reason::length);
+  CHECK(name_of(finish_reason::stop) == "stop");
+  for (const char* bad : {"", "\xC3"}) {
+    ctx->reset();
+    CHECK_THROWS_AS(text_of({bad}), error);
+    CHECK(ctx->position() == 0);
+  }
+}
+
+TEST_CASE("generate: log-probabilities are a row for each token") {
+  const auto& model = loaded<default_model>();
+  const auto ctx = model.make_context();
+  generate_options options{.max_tokens = 12, .sampling = {.temperature = 1, .seed = 3}, .log_probs = 3};
+  const auto g = generate(model, *ctx, pool(), "In the", options, ignore);
+  REQUIRE(g.log_probs.size() == 4 * g.tokens.size());
+  const auto plain = model.make_context();
+  auto context_tokens = model.tokens().encode("In the");
+  for (std::size_t i = 0; i < g.tokens.size(); ++i) {
+    model.transformer().forward(*plain, context_tokens, pool());
+    context_tokens = {g.tokens[i]};
+    const auto logits = plain->logits();
+    double sum = 0;
+    for (const float x : logits) sum += std::exp(static_cast<double>(x));
+    const token_log_prob* row = &g.log_probs[4 * i];
+    CHECK(row[0].id == g.tokens[i]);
+    for (std::size_t j = 0; j < 4; ++j) {
+      const double want = static_cast<double>(logits[static_cast<std::size_t>(row[j].id)]) - std::log(sum);
+      CHECK(std::fabs(static_cast<double>(row[j].log_prob) - want) < 1e-5);
+      if (j > 1) CHECK(row[j].log_prob <= row[j - 1].log_prob);
+      if (j > 0) CHECK(row[0].log_prob <= row[1].log_prob);
+    }
+  }
+  for (const int bad : {-1, 1 << 20}) {
+    options.log_probs = bad;
+    ctx->reset();
+    CHECK_THROWS_AS(generate(model, *ctx, pool(), "In the", options, ignore), error);
+    CHECK(ctx->position() == 0);
+  }
+}
+
+TEST_CASE("generate: a chain of the caller's own") {
+  const auto& model = loaded<default_model>();
+  struct only {
+    token_id id;
+    void apply(sampling_step& step) { step.choose(id); }
+  };
+  const auto ctx = model.make_context();
+  sampling_chain chain(default_model::spec.vocab, 0, only{300});
+  const auto g = generate(model, *ctx, pool(), "In the", {.max_tokens = 5, .log_probs = 1}, ignore, chain);
+  CHECK(g.tokens == std::vector<token_id>(5, 300));
+  CHECK(g.log_probs.size() == 10);
+}
+
 TEST_CASE("generate: cancelling, before and during prefill and between tokens") {
   const auto& model = loaded<default_model>();
   const auto ctx = model.make_context();
@@ -160,7 +237,11 @@ TEST_CASE("generate: nothing is allocated while tokens are made") {
   const auto ctx = model.make_context();
   std::size_t first = 0, last = 0, calls = 0;
   generate(model, *ctx, pool(), "In the",
-           {.max_tokens = 100, .sampling = {.temperature = 1, .repeat_penalty = 1.1f}, .ignore_end_of_text = true},
+           {.max_tokens = 100,
+            .sampling = {.temperature = 1, .repeat_penalty = 1.1f, .dry_multiplier = .5f},
+            .stop = {"no such text", "and no such either"},
+            .log_probs = 5,
+            .ignore_end_of_text = true},
            [&](std::string_view) {
              const std::size_t now = test::bytes_asked();
              if (calls++ == 0) first = now;

@@ -55,6 +55,9 @@ class stream_decoder {
   /// Bytes that wait for the rest of their character, 0 ... 3.
   std::size_t held() const noexcept { return held_; }
 
+  /// Bytes of the longest text that push can return.
+  std::size_t longest_chunk() const noexcept { return chunk_.size(); }
+
  private:
   static constexpr std::size_t max_held = 3;
 
