@@ -1,4 +1,4 @@
-// Chains composed by hand: stages of the caller, every order, at compile time and at run time, and what a stage may see.
+// Chains composed by hand: stages of the caller, any order, at compile time and at run time, and what a stage may see.
 #include "../catch.hpp"
 #include "../io/alloc_count.hpp"
 #include "reference.hpp"

@@ -115,17 +115,16 @@ TEST_CASE("DRY: the tables of llama.cpp's tests", "[penalties]") {
                 1e-6));
   CHECK(near_to(p(5, {.multiplier = 1, .base = 1.1f, .allowed_length = 4}, {0, 1, 2, 3, 4, 0, 1}),
                 std::vector<double>(5, .2), 1e-6));
+  const ids counting = {1, 2, 3, 4, 5, 1, 2, 3, 4};
   // a longer repetition costs base times more a token; last_n bounds what is looked at
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3}, floats(6, 0.0f), {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == -9);
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .last_n = 8}, floats(6, 0.0f), {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == -3);
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .last_n = 0}, floats(6, 0.0f), {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == 0);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3}, floats(6, 0.0f), counting)[5] == -9);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .last_n = 8}, floats(6, 0.0f), counting)[5] == -3);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .last_n = 0}, floats(6, 0.0f), counting)[5] == 0);
   // a breaker of two tokens within the repetition shortens it, the second of them alone does not
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .breakers = {{2, 3}, {9, 4}}}, floats(6, 0.0f),
-              {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == 0);
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .allowed_length = 1, .breakers = {{2, 3}}}, floats(6, 0.0f),
-              {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == -1);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .breakers = {{2, 3}, {9, 4}}}, floats(6, 0.0f), counting)[5] == 0);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .allowed_length = 1, .breakers = {{2, 3}}}, floats(6, 0.0f), counting)[5] == -1);
   // a breaker is never penalised itself
-  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .breakers = {{5}}}, floats(6, 0.0f), {1, 2, 3, 4, 5, 1, 2, 3, 4})[5] == 0);
+  CHECK(after(stages::dry{.multiplier = 1, .base = 3, .breakers = {{5}}}, floats(6, 0.0f), counting)[5] == 0);
   // the exponent stops where a float would overflow
   CHECK(after(stages::dry{.multiplier = 1, .base = 2}, floats(2, 0.0f), ids(2000, 1))[1] == -std::ldexp(1.0f, 127));
   CHECK(after(stages::dry{.multiplier = 1e30f, .base = 2}, floats(2, 0.0f), ids(2000, 1))[1] == -most);

@@ -89,7 +89,8 @@ struct reference {
       int end = -1;  // of the longest breaker that begins here
       for (const auto& b : breakers) {
         const int length = static_cast<int>(b.size());
-        if (from + length <= n && std::equal(b.begin(), b.end(), w.begin() + from)) end = (std::max)(end, from + length);
+        if (from + length > n || !std::equal(b.begin(), b.end(), w.begin() + from)) continue;
+        end = (std::max)(end, from + length);
       }
       if (end >= 0) limit = n - end;
     }
@@ -97,11 +98,12 @@ struct reference {
     for (auto& [id, logit] : rows) {
       bool breaks = false;
       for (const auto& b : breakers) breaks |= b.size() == 1 && b[0] == id;
+      const auto at = [&](int place) { return w[static_cast<std::size_t>(place)]; };
       int longest = -1;
       for (int place = 1; place < n; ++place) {
-        if (w[static_cast<std::size_t>(place)] != id) continue;
+        if (at(place) != id) continue;
         int run = 0;
-        while (run < place && w[static_cast<std::size_t>(place - 1 - run)] == w[static_cast<std::size_t>(n - 1 - run)]) ++run;
+        while (run < place && at(place - 1 - run) == at(n - 1 - run)) ++run;
         longest = (std::max)(longest, (std::min)(run, limit));
       }
       if (breaks || longest < allowed || std::isinf(logit)) continue;

@@ -52,8 +52,8 @@ struct generation {
   finish_reason reason = finish_reason::length;
   generation_stats stats;
   std::vector<token_id> tokens;  ///< what was generated, an end token and the tokens of a stop string included
-  /// (tokens, 1 + log_probs) if they were asked for: the token itself, then the most probable ones, best first. They are
-  /// the model's, before bias, penalties, filters and temperature. Rows that lack tokens end with token_none.
+  /// (tokens, 1 + log_probs) if they were asked for: the token itself, then the most probable ones, best first. They
+  /// are the model's, before bias, penalties, filters and temperature. Rows that lack tokens end with token_none.
   std::vector<token_log_prob> log_probs;
 };
 
@@ -83,8 +83,8 @@ bool deliver(F& callback, std::string_view text) {
 /// Generates from ids, appended to what the context holds. A prompt that fills the context to its last position still
 /// yields one token, which needs no position of its own.
 /// `choose` is used instead of options.sampling.
-/// Throws error(bad_argument) for max_tokens < -1, log_probs < 0 or above the vocabulary, an empty prompt, a stop string
-/// that is empty or not UTF-8, or sampling parameters out of range, and what Transformer::forward throws; before
+/// Throws error(bad_argument) for max_tokens < -1, log_probs < 0 or above the vocabulary, an empty prompt, a stop
+/// string that is empty or not UTF-8, or sampling parameters out of range, and what Transformer::forward throws; before
 /// anything is changed.
 template <ModelConfig C, Arch A, TextCallback F, TokenSampler S>
 generation generate(const Model<C, A>& model, Context<C>& ctx, thread_pool& pool, std::span<const token_id> prompt,

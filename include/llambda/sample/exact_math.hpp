@@ -18,8 +18,8 @@ inline constexpr double ln2_low = 0x1.cf79abc9e3b39p-40;
 }  // namespace detail
 
 /// e^x, within 2 ulp; 0 below -708, where results leave the normal numbers, and e^709 above 709. NaN stays NaN.
-/// x = n ln 2 + r with |r| <= ln 2 / 2; e^r by its Taylor series to r^13, whose rest is below 2^-57. The zero comes from
-/// a mask, not from a choice that compilers make a branch of: loops of it become vectors.
+/// x = n ln 2 + r with |r| <= ln 2 / 2; e^r by its Taylor series to r^13, whose rest is below 2^-57. The zero comes
+/// from a mask, not from a choice that compilers make a branch of: loops of it become vectors.
 inline double exp_f64(double x_in) noexcept {
   const double not_below = x_in < -709 ? -709 : x_in;
   const double x = not_below > 709 ? 709 : not_below;

@@ -67,7 +67,9 @@ inline void check_dry_base(float base) {
 inline void check_dry_allowed_length(int length) {
   check_range(length >= 0, "dry_allowed_length", "0 or more", length);
 }
-inline void check_mirostat(int version) { check_range(version == 0 || version == 2, "mirostat", "0 (off) or 2", version); }
+inline void check_mirostat(int version) {
+  check_range(version == 0 || version == 2, "mirostat", "0 (off) or 2", version);
+}
 inline void check_mirostat_tau(float tau) {
   check_range(tau >= 0 && tau < infinity, "mirostat_tau", "0 or more, and finite", tau);
 }

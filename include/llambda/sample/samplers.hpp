@@ -88,7 +88,9 @@ inline constexpr double sum_tolerance = 1e-6;
 
 /// The least probability that can be needed to reach `enough` among n candidates: half of what may be missing, spread
 /// over all.
-inline double least_needed(double enough, std::size_t n) noexcept { return (1 - enough) / (2 * static_cast<double>(n)); }
+inline double least_needed(double enough, std::size_t n) noexcept {
+  return (1 - enough) / (2 * static_cast<double>(n));
+}
 
 /// The shortest run of best candidates whose probabilities reach `p` (less sum_tolerance), best first, at least one;
 /// p >= 1: all, as they stand.

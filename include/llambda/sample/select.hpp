@@ -18,8 +18,8 @@ namespace sampling {
 
 inline constexpr std::size_t sum_lanes = 16;
 
-/// A sum over i of 0 ... n - 1, of which number i goes to lane i mod 16: add(sum, i) gives the sum with it. Whoever adds
-/// a product there writes fma.
+/// A sum over i of 0 ... n - 1, of which number i goes to lane i mod 16: add(sum, i) gives the sum with it. Whoever
+/// adds a product there writes fma.
 template <class F>
 double lane_sum(std::size_t n, F&& add) {
   double sum[sum_lanes] = {};

@@ -14,8 +14,8 @@
 
 namespace llambda::inline LLAMBDA_ABI {
 
-/// For sampling_params::dry_breakers, from texts such as "\n", ":", "\"" and "*" (llama.cpp's default). A token with the
-/// text in it is a sequence alone; one that ends with the beginning of the text is followed by the tokens of the rest,
+/// For sampling_params::dry_breakers, from texts such as "\n", ":", "\"" and "*" (llama.cpp's default). A token with
+/// the text in it is a sequence alone; one that ends with the beginning of the text is followed by the tokens of the rest,
 /// of which at most 20 count; left out if they cannot be told from the space that the vocabulary puts before a text.
 /// Sorted, each once. Cost: the vocabulary once a text. Errors: bad_argument for an empty text.
 inline std::vector<std::vector<token_id>> sequence_breakers(const tokenizer& t, std::span<const std::string> texts) {
