@@ -59,6 +59,9 @@ check "the second time too" exits 0 "$driver" run "$model" -p ab -n 4 --temp 0 -
 milliseconds=$((($(date +%s%N) - start) / 1000000))
 check "... with the program of the first ($milliseconds ms)" [ "$(stat -c %Y.%i "$binary")" = "$stamp" ]
 check "... and the same text" cmp -s "$work/out" "$work/first"
+check "options go through the driver" exits 0 "$driver" run "$model" -p ab -n 4 --temp 0 --context 32 --arch avx2 --stop "no such text" \
+  --logit-bias 5-1 -l 6+0.5 --top-n-sigma -1 --presence-penalty -0.5 --logprobs 1 --json
+check "... all of them" says '"logprobs":\[{.*"top":\[{'
 check "other options, another program" exits 0 "$driver" build "$model" -o "$work/program" --context 16 --arch avx2
 check "... which knows its limits" sh -c "'$work/program' plan | grep -q 'context 16'"
 check "wrong model for a program: refused" exits 1 "$work/program" run -m "$default" -p a
@@ -75,6 +78,17 @@ check "... as if given once" cmp -s "$work/out" "$work/greedy"
 check "... the text alone on stdout" sh -c "! grep -q tok/s '$work/out'"
 check "--json: figures are one JSON object on stderr" exits 0 "$program" run -p "In the beginning" -n 8 --temp 0 --json
 check "... with the planned bytes" says '"planned_bytes":'
+check "--stop: the text ends before it" exits 0 "$program" run -p "In the beginning" -n 8 --temp 0 --stop zzz --stop "earth" --json
+check "... wherever its tokens begin" prints '^ of the $'
+check "... and the figures say so" says '"finish_reason":"stop"'
+check "--logprobs: in the JSON" exits 0 "$program" run -p "In the beginning" -n 2 --temp 0 --logprobs 2 --json
+check "... each token and the best" says '"logprobs":\[{"id":[0-9]*,"text":".*","logprob":-.*"top":\[{.*},{.*}\]},{'
+check "sampling options" exits 0 "$program" run -p "In the beginning" -n 8 -s 1 --dry-multiplier 0.8 --dry-sequence-breaker none \
+  --xtc-probability 0.5 --top-n-sigma 1.5 --typical 0.9 --dynatemp-range 0.3 --presence-penalty 0.2 --frequency-penalty -0.1 -l 300-inf
+check "mirostat" exits 0 "$program" run -p "In the beginning" -n 8 -s 1 --mirostat 2 --mirostat-ent 3 --mirostat-lr 0.2
+check "a bias that is none" exits 2 "$program" run -p a -n 1 --logit-bias 5x
+check "a bias past the vocabulary" exits 1 "$program" run -p a -n 1 --logit-bias 999999+1
+check "an empty stop string" exits 2 "$program" run -p a -n 1 --stop ""
 check "bench" exits 0 "$program" bench -p 8 -n 4 -r 2 -t 1,2 -o json
 check "... a result a thread count" [ "$(grep -c pp_tok_s "$work/out")" -eq 2 ]
 check "plan as JSON" exits 0 "$program" plan --json

@@ -123,6 +123,7 @@ TEST_CASE("greedy: typical and XTC may take the best away, the other filters not
   CHECK(sampler({.temperature = 0, .top_k = 3, .top_p = .1f, .min_p = 1, .top_n_sigma = .1f}, 4).sample(logits) == 0);
   CHECK(sampler({.temperature = 0, .top_p = 1, .typical_p = .5f}, 4).sample(logits) == 1);
   CHECK(sampler({.temperature = 0, .xtc_probability = 1}, 4).sample(logits) == 3);
+  CHECK(sampler({.temperature = 0, .top_k = 2, .xtc_probability = 1}, 4).sample(logits) == 1);  // of what top-k leaves
   CHECK(sampler({.temperature = 0, .logit_bias = {{2, 5}}}, 4).sample(logits) == 2);
   // around 0 by less than the entropy of the choice: not greedy
   sampler s({.temperature = 0, .dynatemp_range = 5, .top_p = 1, .min_p = 0}, 4);
