@@ -35,8 +35,8 @@ inline std::span<candidate> typical(std::span<candidate> c, float p) {
   const auto distance = [&](const candidate& x) { return std::fabs(static_cast<double>(x.logit) - mean); };
   return shortest_run(keep_if(c, [](const candidate& x) { return x.p > 0; }), static_cast<double>(p) + sum_tolerance,
                       [&](const candidate& a, const candidate& b) {
-                        const double near = distance(a), far = distance(b);
-                        return near < far || (near == far && before(a, b));
+                        const double of_a = distance(a), of_b = distance(b);
+                        return of_a < of_b || (of_a == of_b && before(a, b));
                       });
 }
 
