@@ -2,7 +2,6 @@
 // LLAMBDA_MODEL_HEADER is the config's header and LLAMBDA_MODEL_TYPE its type; LLAMBDA_MODEL_EMBEDDED says that the
 // model file is linked in, LLAMBDA_MODEL_PATH where it was otherwise.
 #include <llambda/llambda.hpp>
-#include <llambda/sample/sequence_breakers.hpp>
 #include <llambda/simd/isa_guard.hpp>
 
 #include LLAMBDA_MODEL_HEADER

@@ -9,3 +9,5 @@
 
 #include <llambda/generate/generate.hpp>
 #include <llambda/generate/perplexity.hpp>
+#include <llambda/sample/sequence_breakers.hpp>
+#include <llambda/sample/stage_list.hpp>
