@@ -60,8 +60,10 @@ inline int inspect(const std::string& path, const llambda::Limits& limits, bool 
   // A sound file need not be a model this library runs: say why not, and show the rest.
   std::string refused;
   llambda::plan_numbers plan;
+  llambda::ModelSpec spec;
   try {
-    plan = llambda::plan_of(llambda::read_spec(file), limits);
+    spec = llambda::read_spec(file);
+    plan = llambda::plan_of(spec, limits);
   } catch (const llambda::load_error& e) {
     refused = e.what();
   }
@@ -111,6 +113,10 @@ inline int inspect(const std::string& path, const llambda::Limits& limits, bool 
   }
   std::printf("\nmemory plan (KV cache %s)\n", std::string(llambda::info(limits.kv).name).c_str());
   print_plan(entries, plan.total);
+  llambda::Limits other = limits;
+  other.in_place = !limits.in_place;
+  std::printf("%s: %s in all\n", limits.in_place ? "packed (without --in-place)" : "with --in-place",
+              human_bytes(llambda::plan_of(spec, other).total).c_str());
   return 0;
 }
 

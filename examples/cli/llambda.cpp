@@ -25,6 +25,7 @@ struct compile_options {
     app.add_option("-b,--batch", build.limits.batch, "most tokens computed together")
         ->check(CLI::Range(1, 65536))
         ->capture_default_str();
+    app.add_flag("--in-place", build.limits.in_place, "no packed copy of the weights: least memory, slower");
     app.add_option("--kv", kv, "format of the KV cache: f16, f32, bf16 or q8_0")
         ->check(CLI::IsMember({"f16", "f32", "bf16", "q8_0"}));
   }

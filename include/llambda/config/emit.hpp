@@ -110,7 +110,7 @@ inline std::string emit_config(const ModelSpec& s, const emit_options& o) {
   if (!(o.limits == Limits{})) {
     t += "  static constexpr llambda::Limits limits{.context = " + std::to_string(o.limits.context) +
          ", .batch = " + std::to_string(o.limits.batch) + ", .kv = llambda::" + quant_literal(o.limits.kv) +
-         ", .threads = " + std::to_string(o.limits.threads) + "};\n";
+         ", .threads = " + std::to_string(o.limits.threads) + (o.limits.in_place ? ", .in_place = true" : "") + "};\n";
   }
   return t + "};\n";
 }

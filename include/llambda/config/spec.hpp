@@ -73,6 +73,8 @@ struct Limits {
   std::size_t batch = 64;   ///< most tokens computed together in prefill
   quant kv = quant::f16;    ///< format of the KV cache: f32, f16, bf16 or q8_0
   std::size_t threads = 64; ///< most threads of a pool; each has scratch of its own
+  bool in_place = false;    ///< matrices stay in the mapped file, and are packed tile by tile at every use: slower, and
+                            ///< the file is the only copy
 
   bool operator==(const Limits&) const = default;
 };

@@ -79,16 +79,11 @@ std::vector<mismatch> differences(const gguf_file& file, Weights<C>& weights) {
 /// The packed tensor, (tiles, tile_bytes), from the file's rows.
 template <quant Q, std::size_t Rows, std::size_t Cols>
 void pack(const std::byte* data, std::byte* packed, thread_pool& pool) {
-  constexpr std::size_t stride = row_bytes(Q, Cols), tiles = tile_count(Rows);
+  const FileTensor<Q, Rows, Cols> source{data};
   pool.run([&](const worker& thread) noexcept {
-    const range mine = thread.share(tiles);
+    const range mine = thread.share(source.tiles);
     for (std::size_t tile = mine.begin; tile < mine.end; ++tile) {
-      const std::byte* rows[lanes];
-      for (std::size_t r = 0; r < lanes; ++r) {
-        const std::size_t row = tile * lanes + r;
-        rows[r] = row < Rows ? data + row * stride : nullptr;
-      }
-      Format<Q>::pack(rows, Cols, packed + tile * tile_bytes<Q>(Cols));
+      source.pack_tile(tile, packed + tile * tile_bytes<Q>(Cols));
     }
   });
 }

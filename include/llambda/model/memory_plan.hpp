@@ -22,26 +22,22 @@ struct plan_entry {
 
 /// All sizes in bytes.
 template <ModelConfig C> struct MemoryPlan {
+  /// Sum of f.template operator()<Tensors>() over the globals and every layer.
+  template <class F> static consteval std::size_t over_all(F f) {
+    std::size_t sum = f.template operator()<GlobalTensors<C>>();
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((sum += f.template operator()<LayerTensors<C, K>>() * layers_of_kind<C, K>), ...);
+    }
+    (std::make_index_sequence<kind_count<C>>{});
+    return sum;
+  }
+
   /// Tensors as the file stores them.
-  static constexpr std::size_t weights_in_file = [] {
-    std::size_t sum = file_bytes_of<GlobalTensors<C>>;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((sum += file_bytes_of<LayerTensors<C, K>> * layers_of_kind<C, K>), ...);
-    }
-    (std::make_index_sequence<kind_count<C>>{});
-    return sum;
-  }();
+  static constexpr std::size_t weights_in_file = over_all([]<class T>() { return file_bytes_of<T>; });
   /// Tensors packed for the kernels.
-  static constexpr std::size_t weights_packed = [] {
-    std::size_t sum = arena_bytes_of<GlobalTensors<C>>;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((sum += arena_bytes_of<LayerTensors<C, K>> * layers_of_kind<C, K>), ...);
-    }
-    (std::make_index_sequence<kind_count<C>>{});
-    return sum;
-  }();
+  static constexpr std::size_t weights_packed = over_all([]<class T>() { return arena_bytes_of<T>; });
   /// Tensors that stay in the file and are read there.
-  static constexpr std::size_t weights_mapped = tied<C> ? 0 : GlobalTensors<C>::Embedding::file_bytes;
+  static constexpr std::size_t weights_mapped = over_all([]<class T>() { return mapped_bytes_of<T>; });
   /// Cosines and sines of all positions, (context, rope_dim) floats.
   static constexpr std::size_t tables = aligned_bytes(limits_of<C>.context * rope_dim<C> * sizeof(float));
   static constexpr std::size_t kv_cache = KvCache<C>::bytes;

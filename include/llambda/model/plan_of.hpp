@@ -56,11 +56,18 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
   const std::size_t head_dim = rules::head_dim(s), q = s.heads * head_dim, kv = s.kv_heads * head_dim;
   plan_numbers p;
   bool q8 = false;
+  std::size_t largest_tile = 0;
   const auto matrix = [&](quant format, std::size_t rows, std::size_t cols) {
     const detail::packed_shape shape = detail::packed_shape_of(format);
+    const std::size_t tile = aligned_bytes(round_up(cols, shape.step) / shape.step * shape.step_bytes);
     q8 = q8 || shape.activation == activation_kind::q8;
     p.weights_in_file += rows * row_bytes(format, cols);
-    p.weights_packed += tile_count(rows) * aligned_bytes(round_up(cols, shape.step) / shape.step * shape.step_bytes);
+    if (l.in_place) {
+      p.weights_mapped += rows * row_bytes(format, cols);
+      largest_tile = (std::max)(largest_tile, tile);
+    } else {
+      p.weights_packed += tile_count(rows) * tile;
+    }
   };
   const auto vector = [&](std::size_t n) {
     p.weights_in_file += n * sizeof(float);
@@ -81,8 +88,8 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
   if (s.output == quant::none) {
     matrix(s.token_embd, s.vocab, s.hidden);
   } else {
-    p.weights_mapped = s.vocab * row_bytes(s.token_embd, s.hidden);
-    p.weights_in_file += p.weights_mapped;
+    p.weights_mapped += s.vocab * row_bytes(s.token_embd, s.hidden);
+    p.weights_in_file += s.vocab * row_bytes(s.token_embd, s.hidden);
     matrix(s.output, s.vocab, s.hidden);
   }
   vector(s.hidden);
@@ -103,7 +110,7 @@ constexpr plan_numbers plan_of(const ModelSpec& s, Limits l) noexcept {
                   2 * floats(l.batch * row_stride(kv)) + 2 * floats(l.batch * ffn) +
                   aligned_bytes(l.batch * q8_stride) + floats(padded(s.vocab)) +
                   (spans > 1 ? s.heads * spans * partial : 0);
-  p.scratch = l.threads * (floats(hidden) + q8_stride);
+  p.scratch = l.threads * (floats(hidden) + q8_stride + largest_tile);
   p.total = p.weights_packed + p.weights_mapped + p.tables + p.kv_cache + p.activations + p.scratch;
   return p;
 }

@@ -77,7 +77,15 @@ template <ModelConfig C, Arch A, class Trace> struct Step {
                               std::size_t stride) const noexcept {
     constexpr bool q8 = Format<T::format>::activation == activation_kind::q8;
     const std::byte* in = q8 ? x.q8 : reinterpret_cast<const std::byte*>(x.f32);
-    matmul<T::format, T::cols, A, Result>(matrix.packed, tiles, in, tokens, {out, stride});
+    if constexpr (limits_of<C>.in_place) {
+      std::byte* tile = ctx.scratch_tile(thread.index());
+      for (std::size_t i = tiles.begin; i < tiles.end; ++i) {
+        matrix.pack_tile(i, tile);
+        matmul<T::format, T::cols, A, Result>(tile, {0, 1}, in, tokens, {out + i * lanes, stride});
+      }
+    } else {
+      matmul<T::format, T::cols, A, Result>(matrix.packed, tiles, in, tokens, {out, stride});
+    }
   }
 
   /// The part of `mine` that falls on `count` tiles starting at `first`, counted from there.

@@ -14,23 +14,38 @@
 
 namespace llambda::inline LLAMBDA_ABI {
 
+/// Calls f.template operator()<format, columns>() for the matrices of a model, one a format and kind of layer.
+template <ModelConfig C, class F> constexpr void for_each_matrix(F f) {
+  f.template operator()<C::spec.output == quant::none ? C::spec.token_embd : C::spec.output, C::spec.hidden>();
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ((f.template operator()<C::spec.kinds[K].attn_q, C::spec.hidden>(),
+      f.template operator()<C::spec.kinds[K].attn_k, C::spec.hidden>(),
+      f.template operator()<C::spec.kinds[K].attn_v, C::spec.hidden>(),
+      f.template operator()<C::spec.kinds[K].attn_output, q_dim<C>>(),
+      f.template operator()<C::spec.kinds[K].ffn_gate, C::spec.hidden>(),
+      f.template operator()<C::spec.kinds[K].ffn_up, C::spec.hidden>(),
+      f.template operator()<C::spec.kinds[K].ffn_down, C::spec.ffn>()),
+     ...);
+  }
+  (std::make_index_sequence<kind_count<C>>{});
+}
+
 /// Does any matrix of the model multiply quantised activations?
 template <ModelConfig C>
 inline constexpr bool uses_q8_activations = [] {
   bool any = false;
-  const auto look = [&]<quant Q>() {
-    if constexpr (Q != quant::none) any = any || Format<Q>::activation == activation_kind::q8;
-  };
-  look.template operator()<C::spec.output == quant::none ? C::spec.token_embd : C::spec.output>();
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    ((look.template operator()<C::spec.kinds[K].attn_q>(), look.template operator()<C::spec.kinds[K].attn_k>(),
-      look.template operator()<C::spec.kinds[K].attn_v>(), look.template operator()<C::spec.kinds[K].attn_output>(),
-      look.template operator()<C::spec.kinds[K].ffn_gate>(), look.template operator()<C::spec.kinds[K].ffn_up>(),
-      look.template operator()<C::spec.kinds[K].ffn_down>()),
-     ...);
-  }
-  (std::make_index_sequence<kind_count<C>>{});
+  for_each_matrix<C>([&]<quant Q, std::size_t>() { any = any || Format<Q>::activation == activation_kind::q8; });
   return any;
+}();
+
+/// Bytes of the largest tile a thread packs while it multiplies; 0 when all are packed beforehand.
+template <ModelConfig C>
+inline constexpr std::size_t tile_scratch = [] {
+  std::size_t largest = 0;
+  for_each_matrix<C>([&]<quant Q, std::size_t Cols>() {
+    if (limits_of<C>.in_place && tile_bytes<Q>(Cols) > largest) largest = tile_bytes<Q>(Cols);
+  });
+  return largest;
 }();
 
 /// Sizes of the buffers of a context, shared by the context and the plan. Strides are floats from token to token.
@@ -54,7 +69,7 @@ template <ModelConfig C> struct context_layout {
       2 * floats(limits.batch * kv_stride) + 2 * floats(limits.batch * ffn_stride) +
       aligned_bytes(limits.batch * q8_stride) + floats(logits_count) +
       partials * sizeof(attention_partial<head_dim<C>>);
-  static constexpr std::size_t scratch_stride = floats(hidden_stride) + q8_stride;  // bytes a thread
+  static constexpr std::size_t scratch_stride = floats(hidden_stride) + q8_stride + tile_scratch<C>;  // bytes a thread
   static constexpr std::size_t scratch_bytes = limits.threads * scratch_stride;
   static constexpr std::size_t bytes = KvCache<C>::bytes + activation_bytes + scratch_bytes;
 };
@@ -132,6 +147,7 @@ template <ModelConfig C> class Context {
   std::byte* scratch_q8(unsigned thread) noexcept {
     return scratch_ + thread * layout::scratch_stride + layout::floats(layout::hidden_stride);
   }
+  std::byte* scratch_tile(unsigned thread) noexcept { return scratch_q8(thread) + layout::q8_stride; }
   void advance(std::size_t tokens) noexcept {
     position_ += tokens;
     chunk_ = tokens;

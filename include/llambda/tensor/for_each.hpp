@@ -39,6 +39,11 @@ template <class Tensors>
 inline constexpr std::size_t arena_bytes_of =
     sum_over_tensors<Tensors>([]<class T>() { return T::arena_bytes; });
 
+/// Bytes of the tensors of a struct that are used where they lie in the file.
+template <class Tensors>
+inline constexpr std::size_t mapped_bytes_of =
+    sum_over_tensors<Tensors>([]<class T>() { return T::arena_bytes == 0 ? T::file_bytes : 0; });
+
 /// Bytes the tensors of a struct take in the file.
 template <class Tensors>
 inline constexpr std::size_t file_bytes_of = sum_over_tensors<Tensors>([]<class T>() { return T::file_bytes; });
