@@ -45,7 +45,7 @@ static_assert(!tied<tinyllama_1_1b<>> && widest<tinyllama_1_1b<>> == 5632);
 static_assert(head_dim<llama_3_2_1b<>> == 64 && kv_dim<llama_3_2_1b<>> == 512 && group<llama_3_2_1b<>> == 4);
 static_assert(rope_dim<llama_3_2_1b<>> == 64 && limits_of<llama_3_2_1b<>>.context == 4096);
 static_assert(head_dim<stories260k<>> == 8 && kv_dim<stories260k<>> == 32 && widest<stories260k<>> == 176);
-static_assert(limits_of<stories260k<>>.context == 512 && limits_of<stories260k<>>.batch == 64);
+static_assert(limits_of<stories260k<>>.context == 512 && limits_of<stories260k<>>.batch == 96);
 
 // Twice the positions, twice the cache; half of it as f16.
 static_assert(MemoryPlan<smollm2_135m<>>::kv_cache == std::size_t{2} * 2 * 30 * 192 * 4096);

@@ -70,7 +70,7 @@ struct ModelSpec {
 /// What a binary is prepared for at run time. A config may carry one: static constexpr Limits limits{...};
 struct Limits {
   std::size_t context = 0;  ///< positions of the KV cache; 0 = the model's context, at most 4096
-  std::size_t batch = 64;   ///< most tokens computed together in prefill
+  std::size_t batch = 96;   ///< most tokens computed together in prefill
   quant kv = quant::f16;    ///< format of the KV cache: f32, f16, bf16 or q8_0
   std::size_t threads = 64; ///< most threads of a pool; each has scratch of its own
   bool in_place = false;    ///< matrices stay in the mapped file, and are packed tile by tile at every use: slower, and
