@@ -46,6 +46,11 @@ enum class errc {
   bad_vocabulary,      ///< token lists of different lengths, empty vocabulary, invalid entry
   bad_token_id,        ///< token id outside the vocabulary
   input_too_long,      ///< more text or tokens than the library takes in one call
+  // chat templates
+  bad_template,        ///< text that is no template of this language
+  template_failed,     ///< a template that went wrong on these messages: undefined values, wrong types
+  template_raised,     ///< a template that refused these messages with raise_exception
+  template_limit,      ///< a template that is too long, too deep, runs too long or makes too much text
   // running
   context_overflow,    ///< more tokens than the context holds
   bad_argument,        ///< a parameter outside its documented range
@@ -85,6 +90,10 @@ constexpr std::string_view errc_name(errc c) noexcept {
     case errc::bad_vocabulary: return "bad_vocabulary";
     case errc::bad_token_id: return "bad_token_id";
     case errc::input_too_long: return "input_too_long";
+    case errc::bad_template: return "bad_template";
+    case errc::template_failed: return "template_failed";
+    case errc::template_raised: return "template_raised";
+    case errc::template_limit: return "template_limit";
     case errc::context_overflow: return "context_overflow";
     case errc::bad_argument: return "bad_argument";
     case errc::non_finite_logits: return "non_finite_logits";
