@@ -37,8 +37,7 @@ struct scope {
 /// `loop` within a loop.
 class loop_object final : public object, public std::enable_shared_from_this<loop_object> {
  public:
-  loop_object(std::shared_ptr<const std::vector<value>> items, std::int64_t depth)
-      : items_(std::move(items)), depth_(depth) {}
+  explicit loop_object(std::shared_ptr<const std::vector<value>> items) : items_(std::move(items)) {}
   std::string_view type_name() const noexcept override { return "LoopContext"; }
   value attribute(runtime& rt, std::string_view name) override {
     const auto size = static_cast<std::int64_t>(items_->size());
@@ -50,8 +49,8 @@ class loop_object final : public object, public std::enable_shared_from_this<loo
     if (name == "length") return size;
     if (name == "revindex") return size - at;
     if (name == "revindex0") return size - at - 1;
-    if (name == "depth") return depth_;
-    if (name == "depth0") return depth_ - 1;
+    if (name == "depth") return 1;  // more only in recursive loops
+    if (name == "depth0") return 0;
     if (name == "previtem") return index > 0 ? (*items_)[index - 1] : value::undefined("there is no previous item");
     if (name == "nextitem") return at + 1 < size ? (*items_)[index + 1] : value::undefined("there is no next item");
     if (name == "cycle") return std::make_shared<native_object>(value(shared_from_this()), cycle);
@@ -66,7 +65,6 @@ class loop_object final : public object, public std::enable_shared_from_this<loo
     return args.positional[self.as<loop_object>()->index % args.positional.size()];
   }
   std::shared_ptr<const std::vector<value>> items_;
-  std::int64_t depth_;
 };
 
 class interpreter {
@@ -262,22 +260,21 @@ class interpreter {
 
   LLAMBDA_NOINLINE flow loop(const node& n) {
     const auto items = loop_items(n);
-    if (items->empty()) {
-      if (n.kids[4] == 0) return flow::next;
-      const nested_scope inner(*this);
-      return execute(n.kids[4]);
-    }
-    const auto state = std::make_shared<loop_object>(items, ++loop_depth_);
+    bool completed = false;  // some iteration reached its end: 'else' is for loops of which none did
+    const auto state = std::make_shared<loop_object>(items);
     const value loop_value = state;
     for (; state->index < items->size(); ++state->index) {
       rt_.spend(1);
       const nested_scope inner(*this);
       scope_->variables.emplace_back(loop_name(), loop_value);
       assign(at(n.kids[0]), (*items)[state->index]);
-      if (execute(n.kids[3]) == flow::break_loop) break;
+      const flow f = execute(n.kids[3]);
+      completed = completed || f == flow::next;
+      if (f == flow::break_loop) break;
     }
-    --loop_depth_;
-    return flow::next;
+    if (completed || n.kids[4] == 0) return flow::next;
+    const nested_scope inner(*this);
+    return execute(n.kids[4]);
   }
   /// The id of "loop"; one past all names if the template never says it.
   name_id loop_name() {
@@ -533,7 +530,6 @@ class interpreter {
   marked_text* out_ = nullptr;
   std::size_t most_ = 0;  // bytes that *out_ may hold
   std::size_t depth_ = 0;
-  std::int64_t loop_depth_ = 0;
   name_id loop_id_ = static_cast<name_id>(-1);
   std::vector<std::unique_ptr<std::string>> kept_;
 };

@@ -256,8 +256,8 @@ inline value get_item(runtime& rt, const value& v, const value& key);
 
 /// v.name: an attribute, or else an item.
 inline value get_attribute(runtime& rt, const value& v, std::string_view name) {
-  if (is_forbidden(name)) return no_attribute(v, name);
   need_defined(rt, v);
+  if (is_forbidden(name)) return no_attribute(v, name);
   if (v.is(kind::object)) return v.object_pointer()->attribute(rt, name);
   if (const native method = find_method(v, name)) return std::make_shared<native_object>(v, method);
   const value* found = v.is(kind::dict) ? v.entries().find(name) : nullptr;

@@ -45,7 +45,7 @@ inline std::vector<value> split_space(const marked_text& text, std::int64_t most
   while (!rest.empty()) {
     std::size_t end = 0;
     while (end < rest.size() && space_length(rest, end) == 0) end += decode_utf8(rest, end).length;
-    if (most-- == 0) end = strip(rest, false, true).size();
+    if (most-- == 0) end = rest.size();
     parts.push_back(part_of(text, rest.substr(0, end)));
     rest = strip(rest.substr(end), true, false);
   }
@@ -58,7 +58,7 @@ inline std::vector<value> rsplit_space(const marked_text& text, std::int64_t mos
   while (!rest.empty()) {
     std::size_t begin = rest.size();
     while (begin > 0 && space_length(rest, previous_character(rest, begin)) == 0) begin = previous_character(rest, begin);
-    if (most-- == 0) begin = rest.size() - strip(rest, true, false).size();
+    if (most-- == 0) begin = 0;
     parts.insert(parts.begin(), part_of(text, rest.substr(begin)));
     rest = strip(rest.substr(0, begin), false, true);
   }
