@@ -30,10 +30,14 @@ template <class F> outcome outcome_of(F&& f) {
     return {"text", f()};
   } catch (const llambda::jinja::template_error& e) {
     switch (e.code()) {
-      case llambda::errc::template_raised: return {"raised", e.detail()};
-      case llambda::errc::template_failed: return {"failed", e.what()};
-      case llambda::errc::template_limit: return {"limit", e.what()};
-      default: return {"bad", e.what()};
+      case llambda::errc::template_raised:
+        return {"raised", e.detail()};
+      case llambda::errc::template_failed:
+        return {"failed", e.what()};
+      case llambda::errc::template_limit:
+        return {"limit", e.what()};
+      default:
+        return {"bad", e.what()};
     }
   }
 }

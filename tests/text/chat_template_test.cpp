@@ -24,11 +24,16 @@ std::string render_case(const chat_template& t, const jinja::value& c) {
   llambda::chat_options options{.bos_token = "<s>", .eos_token = "</s>", .clock = test::reference_time};
   jinja::value messages;
   for (const auto& [key, v] : c.entries().entries) {
-    if (key.view() == "messages") messages = v;
-    else if (key.view() == "add_generation_prompt") options.add_generation_prompt = v.boolean();
-    else if (key.view() == "tools") options.tools = v;
-    else if (key.view() == "documents") options.documents = v;
-    else if (key.view() != "name") options.variables.emplace_back(key.text().str(), v);
+    if (key.view() == "messages")
+      messages = v;
+    else if (key.view() == "add_generation_prompt")
+      options.add_generation_prompt = v.boolean();
+    else if (key.view() == "tools")
+      options.tools = v;
+    else if (key.view() == "documents")
+      options.documents = v;
+    else if (key.view() != "name")
+      options.variables.emplace_back(key.text().str(), v);
   }
   return t.render(messages, options);
 }
@@ -53,8 +58,7 @@ TEST_CASE("chat templates of real models render as jinja2 renders them", "[chat_
     if (verdict != "failed") golden >> length >> std::hex >> hash >> std::dec;
     if (!std::filesystem::exists(directory / name)) continue;
     if (!templates.count(name)) templates.emplace(name, chat_template::parse(test::read_file(directory / name)));
-    const test::outcome got =
-        test::outcome_of([&] { return render_case(templates.at(name), cases.at(case_name)); });
+    const test::outcome got = test::outcome_of([&] { return render_case(templates.at(name), cases.at(case_name)); });
     INFO(name << " " << case_name << ": " << got.text);
     CHECK((got.verdict == "limit" ? "failed" : got.verdict) == verdict);
     if (verdict != "failed") {

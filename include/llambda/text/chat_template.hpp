@@ -34,9 +34,9 @@ struct chat_message {
 };
 
 struct chat_options {
-  bool add_generation_prompt = true;  ///< end with what begins the assistant's turn
-  jinja::value tools = {};            ///< a list of tools, or none
-  jinja::value documents = {};        ///< a list of documents, or none
+  bool add_generation_prompt = true;                    ///< end with what begins the assistant's turn
+  jinja::value tools = {};                              ///< a list of tools, or none
+  jinja::value documents = {};                          ///< a list of documents, or none
   std::optional<std::string> bos_token = std::nullopt;  ///< texts of the tokens; undefined if absent
   std::optional<std::string> eos_token = std::nullopt;
   std::vector<std::pair<std::string, jinja::value>> variables = {};  ///< further ones, as enable_thinking; these win
@@ -62,7 +62,8 @@ class chat_template {
 
   marked_text render_marked(std::span<const chat_message> messages, const chat_options& options = {}) const {
     std::vector<jinja::value> list;
-    for (const chat_message& m : messages) list.push_back(jinja::value::dict({{"role", m.role}, {"content", m.content}}));
+    for (const chat_message& m : messages)
+      list.push_back(jinja::value::dict({{"role", m.role}, {"content", m.content}}));
     return render_marked(jinja::value::list(std::move(list)), options);
   }
 

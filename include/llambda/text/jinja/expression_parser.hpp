@@ -1,89 +1,25 @@
 // Tokens to expressions, by precedence: if-else, or, and, not, comparisons, + and -, ~, * / // %, **, signs, then what
 // follows a value: attributes, subscripts, calls, filters and tests.
-// Nesting is counted, so that no template overflows the stack.
 #pragma once
 
-#include <llambda/text/jinja/lexer.hpp>
-#include <llambda/text/jinja/syntax.hpp>
+#include <llambda/text/jinja/parser_base.hpp>
 
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace llambda::inline LLAMBDA_ABI {
 namespace jinja {
 
-class expression_parser {
+class expression_parser : protected parser_base {
  protected:
-  expression_parser(std::vector<token> tokens, const limits& bounds) : tokens_(std::move(tokens)), bounds_(bounds) {}
-
-  const token& current() const noexcept { return tokens_[at_]; }
-  const token& ahead() const noexcept { return tokens_[(std::min)(at_ + 1, tokens_.size() - 1)]; }
-  /// The current token; moves on, but never past the end.
-  const token& take() noexcept { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
-  bool skip_mark(std::string_view mark) { return current().is(mark) && (take(), true); }
-  bool skip_name(std::string_view name) { return current().is_name(name) && (take(), true); }
-
-  [[noreturn]] LLAMBDA_NOINLINE void fail(const std::string& detail) const {
-    throw template_error(errc::bad_template, current().line, detail);
-  }
-  [[noreturn]] LLAMBDA_NOINLINE void fail_expected(std::string_view what) const {
-    fail("expected " + std::string(what) + ", found " + current().describe());
-  }
-  void expect_mark(std::string_view mark) {
-    if (!skip_mark(mark)) fail_expected("'" + std::string(mark) + "'");
-  }
-  void expect(token_type type, std::string_view what) {
-    if (current().type != type) fail_expected(what);
-    take();
-  }
-  name_id expect_identifier(std::string_view what) {
-    if (current().type != token_type::name) fail_expected(what);
-    return intern(take().text);
-  }
-
-  name_id intern(const std::string& name) {
-    const auto [at, fresh] = ids_.try_emplace(name, static_cast<name_id>(program_.names.size()));
-    if (fresh) program_.names.push_back(name);
-    return at->second;
-  }
-  node_id add(op kind, std::uint32_t line, std::vector<node_id> kids = {}, name_id name = 0) {
-    node n;
-    n.kind = kind;
-    n.line = line;
-    n.kids = std::move(kids);
-    n.name = name;
-    program_.nodes.push_back(std::move(n));
-    return static_cast<node_id>(program_.nodes.size() - 1);
-  }
-  node_id add_constant(value v, std::uint32_t line) {
-    const node_id id = add(op::constant, line);
-    program_.nodes[id].constant = std::move(v);
-    return id;
-  }
-  node& at(node_id id) noexcept { return program_.nodes[id]; }
-
-  /// One level of nesting, as long as it lives.
-  class level {
-   public:
-    explicit level(expression_parser& p) : parser_(p) {
-      if (++p.depth_ > p.bounds_.parse_depth) {
-        throw template_error(errc::template_limit, p.current().line,
-                             "nested more than " + std::to_string(p.bounds_.parse_depth) + " levels deep");
-      }
-    }
-    level(const level&) = delete;
-    level& operator=(const level&) = delete;
-    ~level() { --parser_.depth_; }
-
-   private:
-    expression_parser& parser_;
-  };
+  using parser_base::parser_base;
 
   /// An expression, or several with commas between them as a tuple. `stop` is a name that ends it.
   node_id tuple(bool with_condition, std::string_view stop = {}, bool may_be_empty = false) {
@@ -135,17 +71,25 @@ class expression_parser {
   }
 
   node_id comparison() {
-    return chain(op::compare, [this] { return sum(); }, [this](operation& o) {
-      if (skip_name("in")) return o = operation::in, true;
-      if (current().is_name("not") && ahead().is_name("in")) return take(), take(), o = operation::not_in, true;
-      return skip_operator(o, {{"==", operation::eq}, {"!=", operation::ne}, {"<", operation::lt},
-                               {"<=", operation::le}, {">", operation::gt}, {">=", operation::ge}});
-    });
+    return chain(
+        op::compare, [this] { return sum(); },
+        [this](operation& o) {
+          if (skip_name("in")) return o = operation::in, true;
+          if (current().is_name("not") && ahead().is_name("in")) return take(), take(), o = operation::not_in, true;
+          return skip_operator(o, {{"==", operation::eq},
+                                   {"!=", operation::ne},
+                                   {"<", operation::lt},
+                                   {"<=", operation::le},
+                                   {">", operation::gt},
+                                   {">=", operation::ge}});
+        });
   }
   node_id sum() {
-    return chain(op::arithmetic, [this] { return concatenation(); }, [this](operation& o) {
-      return skip_operator(o, {{"+", operation::add}, {"-", operation::sub}});
-    });
+    return chain(
+        op::arithmetic, [this] { return concatenation(); },
+        [this](operation& o) {
+          return skip_operator(o, {{"+", operation::add}, {"-", operation::sub}});
+        });
   }
   node_id concatenation() {
     std::vector<node_id> kids{product()};
@@ -154,15 +98,19 @@ class expression_parser {
     return kids.size() == 1 ? kids.front() : add(op::concat, line, std::move(kids));
   }
   node_id product() {
-    return chain(op::arithmetic, [this] { return power(); }, [this](operation& o) {
-      return skip_operator(o, {{"*", operation::mul}, {"/", operation::div}, {"//", operation::floor_div},
-                               {"%", operation::mod}});
-    });
+    return chain(
+        op::arithmetic, [this] { return power(); },
+        [this](operation& o) {
+          return skip_operator(
+              o, {{"*", operation::mul}, {"/", operation::div}, {"//", operation::floor_div}, {"%", operation::mod}});
+        });
   }
   node_id power() {
-    return chain(op::arithmetic, [this] { return signed_value(true); }, [this](operation& o) {
-      return skip_operator(o, {{"**", operation::pow}});
-    });
+    return chain(
+        op::arithmetic, [this] { return signed_value(true); },
+        [this](operation& o) {
+          return skip_operator(o, {{"**", operation::pow}});
+        });
   }
 
   using operator_name = std::pair<std::string_view, operation>;
@@ -214,15 +162,19 @@ class expression_parser {
   node_id primary() {
     const std::uint32_t line = current().line;
     switch (current().type) {
-      case token_type::name: return name(take().text, line);
+      case token_type::name:
+        return name(take().text, line);
       case token_type::string: {
         std::string text;
         while (current().type == token_type::string) text += take().text;
         return add_constant(value::trusted(text), line);
       }
-      case token_type::integer: return add_constant(integer(take().text), line);
-      case token_type::real: return add_constant(std::strtod(take().text.c_str(), nullptr), line);
-      default: break;
+      case token_type::integer:
+        return add_constant(integer(take().text), line);
+      case token_type::real:
+        return add_constant(std::strtod(take().text.c_str(), nullptr), line);
+      default:
+        break;
     }
     const level nested(*this);
     if (skip_mark("(")) {
@@ -364,7 +316,8 @@ class expression_parser {
       call_arguments(id);
     } else if (next.is_name("is")) {
       fail("expected 'and' or 'or' between two tests");
-    } else if ((next.type == token_type::name && !next.is_name("else") && !next.is_name("or") && !next.is_name("and")) ||
+    } else if ((next.type == token_type::name && !next.is_name("else") && !next.is_name("or") &&
+                !next.is_name("and")) ||
                next.type == token_type::string || next.type == token_type::integer || next.type == token_type::real ||
                next.is("[") || next.is("{")) {
       const node_id argument = postfix(primary());
@@ -373,12 +326,6 @@ class expression_parser {
     return negated ? add(op::logical_not, line, {id}) : id;
   }
 
-  std::vector<token> tokens_;
-  std::size_t at_ = 0;
-  const limits& bounds_;
-  std::size_t depth_ = 0;
-  program program_;
-  std::unordered_map<std::string, name_id> ids_;
   std::size_t uses_caller_ = 0, uses_varargs_ = 0, uses_kwargs_ = 0;  // names met so far
 };
 

@@ -60,8 +60,7 @@ inline value sort_by_keys(runtime& rt, const std::vector<value>& items, const st
 }
 
 inline value sort_filter(runtime& rt, const value& self, const arguments& args) {
-  const auto [reverse, case_sensitive, attribute] =
-      args.bind(rt, "sort", {"reverse", "case_sensitive", "attribute"});
+  const auto [reverse, case_sensitive, attribute] = args.bind(rt, "sort", {"reverse", "case_sensitive", "attribute"});
   const std::vector<value> items = walk(rt, self);
   std::vector<value> keys;
   for (const value& item : items) {
@@ -275,9 +274,8 @@ template <bool Keep, bool OfAttribute> value select_filter(runtime& rt, const va
   const std::size_t head = OfAttribute ? 1 : 0;
   if (args.positional.size() < head) rt.fail("selectattr: expected an attribute");
   const value* attribute = OfAttribute ? &args.positional[0] : nullptr;
-  const native test = args.positional.size() > head
-                          ? find_test(rt, to_string(rt, args.positional[head], "select").view())
-                          : nullptr;
+  const native test =
+      args.positional.size() > head ? find_test(rt, to_string(rt, args.positional[head], "select").view()) : nullptr;
   const arguments rest = args.after(head + 1);
   for (const value& item : walk_if_any(rt, self)) {
     rt.spend(1);

@@ -102,12 +102,18 @@ class formatter {
     style.align = '>';
     for (; at < text.size(); ++at) {
       const char c = text[at];
-      if (c == '-') style.align = '<';
-      else if (c == '+') style.sign = '+';
-      else if (c == ' ') style.sign = style.sign == '+' ? '+' : ' ';
-      else if (c == '#') style.alternate = true;
-      else if (c == '0') style.zero = true;
-      else break;
+      if (c == '-')
+        style.align = '<';
+      else if (c == '+')
+        style.sign = '+';
+      else if (c == ' ')
+        style.sign = style.sign == '+' ? '+' : ' ';
+      else if (c == '#')
+        style.alternate = true;
+      else if (c == '0')
+        style.zero = true;
+      else
+        break;
     }
     if (at < text.size() && text[at] == '*') {
       ++at;
@@ -155,7 +161,9 @@ class formatter {
       }
     }
     if (!found) rt_.fail("format: no value for the field " + in_quotes("{" + std::string(text) + "}"));
-    const value shown = conversion == 'r' ? value(to_repr(rt_, *found)) : conversion ? value(to_text(rt_, *found)) : *found;
+    const value shown = conversion == 'r' ? value(to_repr(rt_, *found))
+                        : conversion      ? value(to_text(rt_, *found))
+                                          : *found;
     field(shown, brace_style(field_text, (std::min)(colon + 1, text.size())), false);
   }
 
@@ -204,7 +212,8 @@ class formatter {
       if (!v.is_string()) append_utf8(text, static_cast<char32_t>(to_integer(rt_, v, "format: 'c'")));
       return pad({text, text_origin::data}, {}, style, style.align);
     }
-    if (!v.is_number()) rt_.fail(std::string("format: '") + style.type + "' needs a number, got a " + std::string(v.type_name()));
+    if (!v.is_number())
+      rt_.fail(std::string("format: '") + style.type + "' needs a number, got a " + std::string(v.type_name()));
     const std::string digits = number_text(v, style, percent);
     const bool negative = digits.starts_with('-');
     const std::string sign = negative ? "-" : style.sign == '-' ? "" : std::string(1, style.sign);
@@ -220,7 +229,9 @@ class formatter {
       const int base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : type == 'b' ? 2 : 10;
       char buffer[72];
       std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
-      if (type == 'X') std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
+      if (type == 'X')
+        std::transform(text.begin(), text.end(), text.begin(),
+                       [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
       while (percent && static_cast<int>(text.size()) < style.precision) text.insert(text.begin(), '0');
       if (style.commas) {
         for (std::size_t k = text.size(); k > 3; k -= 3) text.insert(k - 3, ",");

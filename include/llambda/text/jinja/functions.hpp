@@ -133,12 +133,9 @@ inline value raise_function(runtime& rt, const value&, const arguments& args) {
 }  // namespace detail
 
 inline constexpr named_native global_functions[] = {
-    {"cycler", detail::cycler_function},
-    {"dict", detail::dict_function},
-    {"joiner", detail::joiner_function},
-    {"namespace", detail::namespace_function},
-    {"raise_exception", detail::raise_function},
-    {"range", detail::range_function},
+    {"cycler", detail::cycler_function},         {"dict", detail::dict_function},
+    {"joiner", detail::joiner_function},         {"namespace", detail::namespace_function},
+    {"raise_exception", detail::raise_function}, {"range", detail::range_function},
     {"strftime_now", detail::strftime_function},
 };
 

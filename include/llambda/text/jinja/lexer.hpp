@@ -41,8 +41,8 @@ struct token {
   bool is_name(std::string_view name) const noexcept { return type == token_type::name && text == name; }
   /// For messages.
   std::string describe() const {
-    constexpr std::string_view names[] = {"text",         "'{%'",     "'%}'",      "'{{'", "'}}'", "",
-                                          "a string",     "a number", "a number",  "",     "the end of the template"};
+    constexpr std::string_view names[] = {
+        "text", "'{%'", "'%}'", "'{{'", "'}}'", "", "a string", "a number", "a number", "", "the end of the template"};
     const std::string_view name = names[static_cast<std::size_t>(type)];
     return name.empty() ? "'" + repair_utf8(text.substr(0, 40)) + "'" : std::string(name);
   }
@@ -224,8 +224,8 @@ class lexer {
 
   /// Digits from `i`, with single underscores between them.
   std::size_t digits(std::size_t i) const noexcept {
-    while (i < source_.size() && (is_digit(source_[i]) || (source_[i] == '_' && i + 1 < source_.size() &&
-                                                           is_digit(source_[i + 1])))) {
+    while (i < source_.size() &&
+           (is_digit(source_[i]) || (source_[i] == '_' && i + 1 < source_.size() && is_digit(source_[i + 1])))) {
       ++i;
     }
     return i;

@@ -21,7 +21,8 @@ namespace detail {
 /// The list of `self`, about to change. `container`: a part to come that may hold it.
 inline list& open_list(runtime& rt, const value& self) {
   list& l = self.items();
-  if (l.frozen || l.shape != flavour::list) rt.fail("a " + std::string(self.type_name()) + " of the caller cannot change");
+  if (l.frozen || l.shape != flavour::list)
+    rt.fail("a " + std::string(self.type_name()) + " of the caller cannot change");
   rt.spend(l.items.size() / 16 + 1);
   if (!l.adopted) rt.adopt([kept = self.list_pointer()] { kept->items.clear(); });
   l.adopted = true;
@@ -122,8 +123,10 @@ template <dict_part Part> value dict_view(runtime& rt, const value& self, const 
   std::vector<value> parts;
   rt.check_items(self.entries().entries.size());
   for (const auto& [key, v] : self.entries().entries) {
-    if (Part == dict_part::items) parts.push_back(rt.make_list({key, v}, flavour::tuple));
-    else parts.push_back(Part == dict_part::keys ? key : v);
+    if (Part == dict_part::items)
+      parts.push_back(rt.make_list({key, v}, flavour::tuple));
+    else
+      parts.push_back(Part == dict_part::keys ? key : v);
   }
   return rt.make_list(std::move(parts), flavour::view);
 }
@@ -199,9 +202,9 @@ inline value dict_copy(runtime& rt, const value& self, const arguments& args) {
 }  // namespace detail
 
 inline constexpr named_native list_methods[] = {
-    {"append", detail::list_append},   {"clear", detail::list_clear},   {"copy", detail::list_copy},
-    {"count", detail::list_count},     {"extend", detail::list_extend}, {"index", detail::list_index},
-    {"insert", detail::list_insert},   {"pop", detail::list_pop},       {"reverse", detail::list_reverse},
+    {"append", detail::list_append}, {"clear", detail::list_clear},   {"copy", detail::list_copy},
+    {"count", detail::list_count},   {"extend", detail::list_extend}, {"index", detail::list_index},
+    {"insert", detail::list_insert}, {"pop", detail::list_pop},       {"reverse", detail::list_reverse},
 };
 inline constexpr named_native tuple_methods[] = {{"count", detail::list_count}, {"index", detail::list_index}};
 inline constexpr named_native dict_methods[] = {

@@ -77,7 +77,8 @@ inline bool less(runtime& rt, const value& a, const value& b, std::size_t depth 
 inline std::vector<value> walk(runtime& rt, const value& v) {
   std::vector<value> items;
   switch (v.kind()) {
-    case kind::undefined: break;
+    case kind::undefined:
+      break;
     case kind::list:
       rt.check_items(v.items().items.size());
       if (v.items().shape == flavour::generator) return std::exchange(v.items().items, {});
@@ -94,27 +95,34 @@ inline std::vector<value> walk(runtime& rt, const value& v) {
       }
       break;
     }
-    default: rt.fail("a " + std::string(v.type_name()) + " cannot be walked");
+    default:
+      rt.fail("a " + std::string(v.type_name()) + " cannot be walked");
   }
   return items;
 }
 
 inline std::int64_t length(runtime& rt, const value& v) {
   switch (v.kind()) {
-    case kind::undefined: return 0;
-    case kind::string: rt.charge(v.text().size()); return static_cast<std::int64_t>(utf8_length(v.view()));
-    case kind::dict: return static_cast<std::int64_t>(v.entries().entries.size());
+    case kind::undefined:
+      return 0;
+    case kind::string:
+      rt.charge(v.text().size());
+      return static_cast<std::int64_t>(utf8_length(v.view()));
+    case kind::dict:
+      return static_cast<std::int64_t>(v.entries().entries.size());
     case kind::list:
       if (v.items().shape != flavour::generator) return static_cast<std::int64_t>(v.items().items.size());
       [[fallthrough]];
-    default: rt.fail("a " + std::string(v.type_name()) + " has no length");
+    default:
+      rt.fail("a " + std::string(v.type_name()) + " has no length");
   }
 }
 
 /// part in whole
 inline bool contains(runtime& rt, const value& whole, const value& part) {
   switch (whole.kind()) {
-    case kind::undefined: return false;
+    case kind::undefined:
+      return false;
     case kind::string:
       rt.charge(whole.text().size());
       return whole.view().find(to_string(rt, part, "in").view()) != std::string_view::npos;
@@ -127,20 +135,29 @@ inline bool contains(runtime& rt, const value& whole, const value& part) {
         if (equal(rt, item, part)) return true;
       }
       return false;
-    default: rt.fail("a " + std::string(whole.type_name()) + " holds nothing to look for");
+    default:
+      rt.fail("a " + std::string(whole.type_name()) + " holds nothing to look for");
   }
 }
 
 inline bool compares(runtime& rt, operation o, const value& a, const value& b) {
   switch (o) {
-    case operation::eq: return equal(rt, a, b);
-    case operation::ne: return !equal(rt, a, b);
-    case operation::lt: return less(rt, a, b);
-    case operation::gt: return less(rt, b, a);
-    case operation::le: return less(rt, a, b) || equal(rt, a, b);
-    case operation::ge: return less(rt, b, a) || equal(rt, a, b);
-    case operation::in: return contains(rt, b, a);
-    default: return !contains(rt, b, a);
+    case operation::eq:
+      return equal(rt, a, b);
+    case operation::ne:
+      return !equal(rt, a, b);
+    case operation::lt:
+      return less(rt, a, b);
+    case operation::gt:
+      return less(rt, b, a);
+    case operation::le:
+      return less(rt, a, b) || equal(rt, a, b);
+    case operation::ge:
+      return less(rt, b, a) || equal(rt, a, b);
+    case operation::in:
+      return contains(rt, b, a);
+    default:
+      return !contains(rt, b, a);
   }
 }
 
@@ -198,7 +215,8 @@ inline value integer_arithmetic(const runtime& rt, operation o, std::int64_t a, 
     case operation::mul:
       if (__builtin_mul_overflow(a, b, &result)) too_large(rt);
       return result;
-    default: break;
+    default:
+      break;
   }
   if (b == 0) rt.fail("division by zero");
   if (o == operation::div) return static_cast<double>(a) / static_cast<double>(b);
@@ -213,13 +231,17 @@ inline value integer_arithmetic(const runtime& rt, operation o, std::int64_t a, 
 
 inline value real_arithmetic(const runtime& rt, operation o, double a, double b) {
   switch (o) {
-    case operation::add: return a + b;
-    case operation::sub: return a - b;
-    case operation::mul: return a * b;
+    case operation::add:
+      return a + b;
+    case operation::sub:
+      return a - b;
+    case operation::mul:
+      return a * b;
     case operation::pow:
       if ((a == 0 && b < 0) || (a < 0 && b != std::floor(b))) rt.fail("a power that is no real number");
       return std::pow(a, b);
-    default: break;
+    default:
+      break;
   }
   if (b == 0) rt.fail("division by zero");
   if (o == operation::div) return a / b;

@@ -58,7 +58,8 @@ class printer {
   void repr(const value& v, std::size_t depth = 0) {
     enter(depth);
     switch (v.kind()) {
-      case kind::string: return repr_string(v.text());
+      case kind::string:
+        return repr_string(v.text());
       case kind::list: {
         const list& l = v.items();
         const bool tuple = l.shape == flavour::tuple;
@@ -80,22 +81,30 @@ class printer {
         }
         return put("}");
       }
-      case kind::undefined: return put("Undefined");
-      case kind::object: return put("<" + std::string(v.type_name()) + ">");
-      default: return put(scalar(v));
+      case kind::undefined:
+        return put("Undefined");
+      case kind::object:
+        return put("<" + std::string(v.type_name()) + ">");
+      default:
+        return put(scalar(v));
     }
   }
 
   void json(const value& v, const json_style& style, std::size_t depth = 0) {
     enter(depth);
     switch (v.kind()) {
-      case kind::none: return put("null");
-      case kind::boolean: return put(v.boolean() ? "true" : "false");
+      case kind::none:
+        return put("null");
+      case kind::boolean:
+        return put(v.boolean() ? "true" : "false");
       case kind::real:
-        if (!std::isfinite(v.real())) return put(std::isnan(v.real()) ? "NaN" : v.real() < 0 ? "-Infinity" : "Infinity");
+        if (!std::isfinite(v.real()))
+          return put(std::isnan(v.real()) ? "NaN" : v.real() < 0 ? "-Infinity" : "Infinity");
         [[fallthrough]];
-      case kind::integer: return put(scalar(v));
-      case kind::string: return json_string(v.text(), style.ascii);
+      case kind::integer:
+        return put(scalar(v));
+      case kind::string:
+        return json_string(v.text(), style.ascii);
       case kind::list:
         if (v.items().shape > flavour::tuple) break;
         return json_items(v.items().items.size(), "[]", style, depth,
@@ -114,7 +123,8 @@ class printer {
           json(entries[i]->second, style, depth + 1);
         });
       }
-      default: break;
+      default:
+        break;
     }
     if (v.is_undefined()) rt_.fail(v.undefined_reason_text() + "; tojson needs a value");
     rt_.fail("tojson: a " + std::string(v.type_name()) + " has no JSON form");

@@ -120,7 +120,8 @@ struct arguments {
 
   /// A pointer a parameter, null for those that were not given. Fails for arguments that fit none.
   template <std::size_t N>
-  std::array<const value*, N> bind(const runtime& rt, std::string_view callee, const std::string_view (&names)[N]) const {
+  std::array<const value*, N> bind(const runtime& rt, std::string_view callee,
+                                   const std::string_view (&names)[N]) const {
     std::array<const value*, N> bound{};
     if (positional.size() > N) {
       rt.fail(std::string(callee) + ": expected at most " + std::to_string(N) + " arguments, got " +

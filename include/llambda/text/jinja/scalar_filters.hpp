@@ -36,8 +36,8 @@ inline value title_filter(runtime& rt, const value& self, const arguments& args)
   marked_text out;
   bool inside = false;
   for_each_character(text.text(), [&](char32_t c, std::string_view bytes, text_origin origin) {
-    const bool between = is_space(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) !=
-                                                         std::string_view::npos);
+    const bool between =
+        is_space(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos);
     out.append(change_case({std::string(bytes), origin}, inside ? case_change::lower : case_change::upper));
     inside = !between;
   });
@@ -64,8 +64,9 @@ inline value center_filter(runtime& rt, const value& self, const arguments& args
 inline value indent_filter(runtime& rt, const value& self, const arguments& args) {
   const auto [width, first, blank] = args.bind(rt, "indent", {"width", "first", "blank"});
   const marked_text& text = to_string(rt, self, "indent");
-  const value indentation = width && width->is_string() ? *width
-                                                        : repeat(rt, value::trusted(" "), width ? to_integer(rt, *width, "indent") : 4);
+  const value indentation = width && width->is_string()
+                                ? *width
+                                : repeat(rt, value::trusted(" "), width ? to_integer(rt, *width, "indent") : 4);
   marked_text with_end = text;
   with_end.append("\n", text_origin::from_template);
   const value lines = splitlines_method(rt, with_end, {});
@@ -123,8 +124,9 @@ inline value tojson_filter(runtime& rt, const value& self, const arguments& args
   style.sort_keys = sort && sort->truthy();
   style.lines = indent && !indent->is_none();
   if (style.lines) {
-    style.indent = indent->is_string() ? indent->text().str()
-                                       : repeat(rt, value::trusted(" "), to_integer(rt, *indent, "tojson")).text().str();
+    style.indent = indent->is_string()
+                       ? indent->text().str()
+                       : repeat(rt, value::trusted(" "), to_integer(rt, *indent, "tojson")).text().str();
   }
   style.item_separator = {style.lines ? "," : ", ", text_origin::from_template};
   style.key_separator = {": ", text_origin::from_template};
@@ -219,8 +221,8 @@ inline value round_filter(runtime& rt, const value& self, const arguments& args)
   }
   if (!std::isfinite(self.real())) return self;
   std::string text(700, '\0');  // the nearest decimal of the exact value, ties to even: what Python does
-  text.resize(static_cast<std::size_t>(
-      std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(digits), self.real())));
+  text.resize(
+      static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(digits), self.real())));
   return std::strtod(text.c_str(), nullptr);
 }
 

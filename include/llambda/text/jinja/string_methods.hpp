@@ -1,6 +1,6 @@
 // The methods of strings, as in Python. Positions and lengths count characters; marks follow the bytes.
-// isalpha and its kin know the letters that have cases and take the rest of Unicode by blocks: enough to tell words from
-// punctuation.
+// isalpha and its kin know the letters that have cases and take the rest of Unicode by blocks: enough to tell words
+// from punctuation.
 #pragma once
 
 #include <llambda/text/jinja/operations.hpp>
@@ -57,7 +57,8 @@ inline std::vector<value> rsplit_space(const marked_text& text, std::int64_t mos
   std::string_view rest = strip(text.view(), false, true);
   while (!rest.empty()) {
     std::size_t begin = rest.size();
-    while (begin > 0 && space_length(rest, previous_character(rest, begin)) == 0) begin = previous_character(rest, begin);
+    while (begin > 0 && space_length(rest, previous_character(rest, begin)) == 0)
+      begin = previous_character(rest, begin);
     if (most-- == 0) begin = 0;
     parts.insert(parts.begin(), part_of(text, rest.substr(begin)));
     rest = strip(rest.substr(0, begin), false, true);
@@ -100,8 +101,9 @@ template <bool FromRight> value partition_method(runtime& rt, const value& self,
     return rt.make_list(FromRight ? std::vector<value>{empty, empty, self} : std::vector<value>{self, empty, empty},
                         flavour::tuple);
   }
-  return rt.make_list({self.text().substr(0, at), self.text().substr(at, cut.size()), self.text().substr(at + cut.size())},
-                      flavour::tuple);
+  return rt.make_list(
+      {self.text().substr(0, at), self.text().substr(at, cut.size()), self.text().substr(at + cut.size())},
+      flavour::tuple);
 }
 
 inline value splitlines_method(runtime& rt, const value& self, const arguments& args) {
@@ -117,8 +119,10 @@ inline value splitlines_method(runtime& rt, const value& self, const arguments& 
       const utf8_step step = decode_utf8(text, end);
       const char32_t c = step.code_point;
       const bool breaks = (c >= 10 && c <= 13) || (c >= 28 && c <= 30) || c == 0x85 || c == 0x2028 || c == 0x2029;
-      if (breaks) ending = text.substr(end).starts_with("\r\n") ? 2 : step.length;
-      else end += step.length;
+      if (breaks)
+        ending = text.substr(end).starts_with("\r\n") ? 2 : step.length;
+      else
+        end += step.length;
     }
     lines.push_back(self.text().substr(at, end - at + (with_ends ? ending : 0)));
     at = end + ending;

@@ -68,7 +68,8 @@ template <class F> void for_each_character(const marked_text& text, F&& f) {
   text.for_each_run([&](std::string_view run, text_origin origin) {
     for (std::size_t at = 0; at < run.size();) {
       const utf8_step step = decode_utf8(run, at);
-      f(step.status == utf8_status::valid ? step.code_point : char32_t{0xFFFFFFFF}, run.substr(at, step.length), origin);
+      f(step.status == utf8_status::valid ? step.code_point : char32_t{0xFFFFFFFF}, run.substr(at, step.length),
+        origin);
       at += step.length;
     }
   });
@@ -98,7 +99,8 @@ inline marked_text change_case(const marked_text& text, case_change change) {
     if (change == case_change::swap) up = is_lower_letter(c);
     inside = change == case_change::title ? is_cased(c) : true;
     if (c == 0xFFFFFFFF) return out.append(bytes, origin);
-    if (c == 0xDF && up) return out.append(change == case_change::upper || change == case_change::swap ? "SS" : "Ss", origin);
+    if (c == 0xDF && up)
+      return out.append(change == case_change::upper || change == case_change::swap ? "SS" : "Ss", origin);
     std::string changed;
     append_utf8(changed, up ? upper_case(c) : lower_case(c));
     out.append(changed, origin);
@@ -112,8 +114,8 @@ inline marked_text replace(const marked_text& text, std::string_view from, const
   marked_text out;
   std::size_t begin = 0;
   for (std::size_t search = 0; count > 0; --count) {
-    const std::size_t at = from.empty() ? (search <= text.size() ? search : std::string::npos)
-                                        : text.view().find(from, search);
+    const std::size_t at =
+        from.empty() ? (search <= text.size() ? search : std::string::npos) : text.view().find(from, search);
     if (at == std::string::npos) break;
     out.append(text, begin, at - begin);
     out.append(to);

@@ -43,18 +43,18 @@ enum class op : std::uint8_t {
   compare,       // likewise; true if every neighbouring pair compares so
   conditional,   // kids: condition, value, other value or 0
   // statements
-  body,         // kids
-  scope,        // kids[0] in a scope of its own
-  print,        // kids
-  branch,       // kids: condition, body, condition, body ..., and perhaps the last else
-  loop,         // kids: target, iterable, filter or 0, body, else or 0
-  set,          // kids: target, value
-  set_block,    // kids: target, body, filter or 0
+  body,                 // kids
+  scope,                // kids[0] in a scope of its own
+  print,                // kids
+  branch,               // kids: condition, body, condition, body ..., and perhaps the last else
+  loop,                 // kids: target, iterable, filter or 0, body, else or 0
+  set,                  // kids: target, value
+  set_block,            // kids: target, body, filter or 0
   namespace_attribute,  // a target: name, constant = attribute
-  macro,        // name, pairs of parameter and default or 0; kids[0]
-  call_block,   // kids: call, body; pairs of parameter and default
-  filter_block,  // kids: filter, body
-  with,         // kids: target, value ..., body
+  macro,                // name, pairs of parameter and default or 0; kids[0]
+  call_block,           // kids: call, body; pairs of parameter and default
+  filter_block,         // kids: filter, body
+  with,                 // kids: target, value ..., body
   break_loop,
   continue_loop,
 };
@@ -64,7 +64,7 @@ enum class operation : std::uint32_t { add, sub, mul, div, floor_div, mod, pow, 
 
 struct node {
   op kind = op::constant;
-  bool uses_caller = false;    // macros: what their bodies speak of
+  bool uses_caller = false;  // macros: what their bodies speak of
   bool uses_varargs = false;
   bool uses_kwargs = false;
   std::uint32_t line = 1;

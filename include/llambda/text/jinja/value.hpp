@@ -73,9 +73,7 @@ class value {
   value(std::shared_ptr<O> o) : data_(std::shared_ptr<jinja::object>(std::move(o))) {}
 
   /// Text that counts as the template's own: what is known to be no user's.
-  static value trusted(std::string_view text) {
-    return marked_text(std::string(text), text_origin::from_template);
-  }
+  static value trusted(std::string_view text) { return marked_text(std::string(text), text_origin::from_template); }
   /// Text marked as HTML by `safe` or `escape`: what is added to it gets escaped.
   static value markup(marked_text text) {
     value v;
@@ -105,7 +103,9 @@ class value {
   bool boolean() const { return std::get<bool>(data_); }
   std::int64_t integer() const { return is(kind::boolean) ? boolean() : std::get<std::int64_t>(data_); }
   double real() const { return is(kind::real) ? std::get<double>(data_) : static_cast<double>(integer()); }
-  const marked_text& text() const { return is_markup() ? *std::get<markup_text>(data_).text : *std::get<text_ptr>(data_); }
+  const marked_text& text() const {
+    return is_markup() ? *std::get<markup_text>(data_).text : *std::get<text_ptr>(data_);
+  }
   std::string_view view() const { return text().view(); }
   jinja::list& items() const { return *std::get<std::shared_ptr<jinja::list>>(data_); }
   jinja::dict& entries() const { return *std::get<std::shared_ptr<jinja::dict>>(data_); }
@@ -166,9 +166,7 @@ struct list {
 
 /// Keys in the order they came: strings, numbers and none. Found by hash.
 struct dict {
-  static bool takes_key(const value& key) noexcept {
-    return key.is_string() || key.is_number() || key.is_none();
-  }
+  static bool takes_key(const value& key) noexcept { return key.is_string() || key.is_number() || key.is_none(); }
 
   const value* find(std::string_view key) const { return at(find_in(by_name, std::string(key))); }
   const value* find(const value& key) const { return at(place(key)); }
@@ -247,14 +245,21 @@ inline std::uint8_t value::depth() const noexcept {
 inline bool value::truthy() const noexcept {
   switch (kind()) {
     case kind::none:
-    case kind::undefined: return false;
+    case kind::undefined:
+      return false;
     case kind::boolean:
-    case kind::integer: return integer() != 0;
-    case kind::real: return real() != 0;
-    case kind::string: return !text().empty();
-    case kind::list: return items().shape == flavour::generator || !items().items.empty();
-    case kind::dict: return !entries().entries.empty();
-    case kind::object: return true;
+    case kind::integer:
+      return integer() != 0;
+    case kind::real:
+      return real() != 0;
+    case kind::string:
+      return !text().empty();
+    case kind::list:
+      return items().shape == flavour::generator || !items().items.empty();
+    case kind::dict:
+      return !entries().entries.empty();
+    case kind::object:
+      return true;
   }
   return false;
 }
