@@ -1,9 +1,11 @@
 // llambda, the driver: compiles a program for a model file once and runs it, or looks at a file without a compiler.
 //   llambda run MODEL.gguf -p PROMPT ...     llambda build MODEL.gguf -o BIN ...     llambda inspect MODEL.gguf
 //   llambda bench MODEL.gguf ...             llambda perplexity MODEL.gguf -f FILE ...
+//   llambda template FILE -f MESSAGES.json ...
 #include "build_model.hpp"
 #include "inspect.hpp"
 #include "run_options.hpp"
+#include "template.hpp"
 
 namespace {
 
@@ -139,12 +141,17 @@ int main(int argc, char** argv) try {
   inspect_command->add_flag("--json", json, "as JSON");
   compile.add_limits(*inspect_command);
 
+  cli::template_options chat;
+  auto* template_command = app.add_subcommand("template", "show the prompt that a chat template makes of messages");
+  chat.add_to(*template_command);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : cli::exit_usage;
   }
   compile.finish();
+  if (template_command->parsed()) return cli::render_template(chat);
   if (inspect_command->parsed()) return cli::inspect(model, compile.build.limits, json);
   if (build_command->parsed()) {
     const auto binary = cli::build_model(model, compile.build);

@@ -177,7 +177,7 @@ TEST_CASE("the deepest templates fit a stack of 256 KiB", "[jinja][hostile]") {
   const jinja::limits bounds;
   std::string deepest_parse;
   for (const auto& [open, close] :
-       {std::pair{"(", ")"}, {"[", "]"}, {"f(", ")"}, {"{1: ", "}"}, {"-[", "]"}, {"not (", ")"}}) {
+       {std::pair{"(", ")"}, {"[", "]"}, {"f(", ")"}, {"{1: ", "}"}, {"-[", "]"}, {"not (", ")"}, {"x[", "]"}, {"x|f(", ")"}, {"x is f(", ")"}}) {
     for (std::size_t depth = 1; depth <= bounds.parse_depth; ++depth) {
       deepest_parse += "{{ " + repeated(open, depth) + "1" + repeated(close, depth) + " }}";
     }

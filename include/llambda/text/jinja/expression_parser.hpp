@@ -247,6 +247,7 @@ class expression_parser : protected parser_base {
   }
 
   node_id subscript() {
+    const level nested(*this);
     const std::uint32_t line = current().line;
     const auto bound = [&] { return current().is(":") || current().is("]") ? node_id{0} : expression(); };
     const node_id begin = bound();
@@ -267,6 +268,7 @@ class expression_parser : protected parser_base {
 
   /// "(a, b=c, *d, **e)" onto the node.
   void call_arguments(node_id id) {
+    const level nested(*this);
     expect_mark("(");
     while (!current().is(")")) {
       const std::uint32_t line = current().line;
