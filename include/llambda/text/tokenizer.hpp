@@ -3,6 +3,7 @@
 // default no text becomes a control token: text that a user typed stays text. `parse_special` is for templates.
 #pragma once
 
+#include <llambda/text/marked_text.hpp>
 #include <llambda/text/spm.hpp>
 #include <llambda/text/unicode.hpp>
 #include <llambda/text/vocab.hpp>
@@ -26,6 +27,7 @@ struct encode_options {
   std::optional<bool> add_bos = std::nullopt;  ///< begin with bos(); as the vocabulary says when absent
   std::optional<bool> add_eos = std::nullopt;  ///< end with eos(); as the vocabulary says when absent
   bool parse_special = false;                  ///< texts of control tokens become those tokens
+  const marked_text* marks = nullptr;          ///< who wrote the text: data never becomes a control token
   /// The vocabulary's space prefix stands before the first text of a call and, with this flag, also before text that
   /// follows a control or user-defined token (as llama.cpp does). Without it "<s>a" holds no space that was not typed.
   bool space_after_special = true;
@@ -120,11 +122,10 @@ class tokenizer {
     if (with_bos) ids.push_back(vocab_.bos);
     const std::size_t first = ids.size();
 
-    const token_matcher& matcher = options.parse_special ? special_ : always_;
     bool prefix = vocab_.add_space_prefix;
     for (std::size_t begin = 0; begin < text.size();) {
       std::size_t end = begin;
-      const auto [id, length] = matcher.find(text, end);
+      const auto [id, length] = next_special(text, end, options);
       if (end > begin) {
         encoder_.encode(text.substr(begin, end - begin), prefix, ids);
         prefix = false;
@@ -138,6 +139,14 @@ class tokenizer {
     }
     if (with_eos && (ids.size() == first || ids.back() != vocab_.eos)) ids.push_back(vocab_.eos);
     return ids;
+  }
+
+  /// Ids of a prompt (chat_template::render_marked): control tokens where the template wrote the whole of one, and none
+  /// out of what came with the messages. The text is still encoded as one. Errors: as above.
+  std::vector<token_id> encode(const marked_text& prompt, encode_options options = {}) const {
+    options.parse_special = true;
+    options.marks = &prompt;
+    return encode(prompt.view(), options);
   }
 
   /// The bytes a token stands for, perhaps a part of a character; nothing for control, unknown and unused tokens unless
@@ -195,6 +204,18 @@ class tokenizer {
   static vocab checked(vocab v) {
     v.validate("vocabulary");
     return v;
+  }
+
+  /// Move `at` to the next text that becomes a special token; {token_none, 0} and the end if there is none.
+  std::pair<token_id, std::size_t> next_special(std::string_view text, std::size_t& at,
+                                                const encode_options& options) const {
+    const token_matcher& matcher = options.parse_special ? special_ : always_;
+    for (;; ++at) {
+      const auto match = matcher.find(text, at);
+      const bool always = match.first == token_none ||
+                          vocab_.kinds[static_cast<std::size_t>(match.first)] == token_kind::user_defined;
+      if (always || options.marks == nullptr || options.marks->is_template(at, at + match.second)) return match;
+    }
   }
 
   std::size_t index_of(token_id id) const {
