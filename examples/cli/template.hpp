@@ -127,8 +127,10 @@ inline int render_template(const template_options& o) {
     const llambda::jinja::value request = messages;
     messages = llambda::jinja::value();
     for (const auto& [key, v] : request.entries().entries) {
-      if (key.view() == "messages") messages = v;
-      else options.variables.emplace_back(key.text().str(), v);
+      if (key.view() == "messages")
+        messages = v;
+      else
+        options.variables.emplace_back(key.text().str(), v);
     }
   }
   if (!messages.is(llambda::jinja::kind::list)) {
