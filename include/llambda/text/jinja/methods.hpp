@@ -18,7 +18,7 @@ namespace jinja {
 
 namespace detail {
 
-/// The list of `self`, about to change. `container`: a part to come that may hold it.
+/// The list of `self`, about to change. It may come to hold itself, and so is emptied when the render ends.
 inline list& open_list(runtime& rt, const value& self) {
   list& l = self.items();
   if (l.frozen || l.shape != flavour::list)
@@ -29,6 +29,7 @@ inline list& open_list(runtime& rt, const value& self) {
   return l;
 }
 
+/// Likewise a dict.
 inline dict& open_dict(runtime& rt, const value& self) {
   dict& d = self.entries();
   if (d.frozen) rt.fail("a dict of the caller cannot change");
@@ -254,9 +255,6 @@ inline value no_attribute(const value& v, std::string_view name) {
   return value::undefined("attribute " + in_quotes(name) + " of a " + std::string(v.type_name()) + " " + why);
 }
 
-/// v[key]: an item, or else an attribute.
-inline value get_item(runtime& rt, const value& v, const value& key);
-
 /// v.name: an attribute, or else an item.
 inline value get_attribute(runtime& rt, const value& v, std::string_view name) {
   need_defined(rt, v);
@@ -267,6 +265,7 @@ inline value get_attribute(runtime& rt, const value& v, std::string_view name) {
   return found ? *found : no_attribute(v, name);
 }
 
+/// v[key]: an item, or else an attribute.
 inline value get_item(runtime& rt, const value& v, const value& key) {
   need_defined(rt, v);
   if (v.is(kind::dict)) {

@@ -97,7 +97,7 @@ class runtime {
   /// Text of the template's own making.
   value make_literal(std::string_view text) { return make_string({std::string(text), text_origin::from_template}); }
 
-  /// `container` may come to hold itself: it is emptied when the render ends.
+  /// `empty` empties a container that may come to hold itself; called when the render ends.
   void adopt(std::function<void()> empty) { adopted_.push_back(std::move(empty)); }
 
   std::tm now() const { return clock_(); }
