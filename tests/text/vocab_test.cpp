@@ -207,7 +207,7 @@ TEST_CASE("broken vocabularies are typed errors", "[vocab][gguf]") {
 
   test::gguf_builder model;
   CHECK(code_of([&] { load(model); }) == "missing_key");
-  model.string("tokenizer.ggml.model", "gpt2");
+  model.string("tokenizer.ggml.model", "t5");
   CHECK(code_of([&] { load(model); }) == "unsupported");
 
   test::gguf_builder numbers;

@@ -1,8 +1,9 @@
 // The tokenizer: text to ids and ids to text. Immutable after construction, so that any number of threads may share
-// one. Texts of special tokens are cut out first (leftmost, longest), the rest goes through the encoder of spm.hpp. By
-// default no text becomes a control token: text that a user typed stays text. `parse_special` is for templates.
+// one. Texts of special tokens are cut out first (leftmost, longest), the rest goes through the encoder that the
+// vocabulary asks for, spm.hpp or bpe.hpp. By default no text becomes a control token: text that a user typed stays text. `parse_special` is for templates.
 #pragma once
 
+#include <llambda/text/bpe.hpp>
 #include <llambda/text/marked_text.hpp>
 #include <llambda/text/spm.hpp>
 #include <llambda/text/unicode.hpp>
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace llambda::inline LLAMBDA_ABI {
@@ -91,7 +93,7 @@ class token_matcher {
 class tokenizer {
  public:
   /// Errors: load_error bad_vocabulary, see vocab::validate.
-  explicit tokenizer(vocab v) : vocab_(checked(std::move(v))), encoder_(vocab_), eog_(vocab_.size(), false) {
+  explicit tokenizer(vocab v) : vocab_(checked(std::move(v))), encoder_(encoder_for(vocab_)), eog_(vocab_.size(), false) {
     for (std::size_t i = 0; i < vocab_.size(); ++i) {
       const auto id = static_cast<token_id>(i);
       const token_kind kind = vocab_.kinds[i];
@@ -127,7 +129,7 @@ class tokenizer {
       std::size_t end = begin;
       const auto [id, length] = next_special(text, end, options);
       if (end > begin) {
-        encoder_.encode(text.substr(begin, end - begin), prefix, ids);
+        encode_plain(text.substr(begin, end - begin), prefix, ids);
         prefix = false;
       }
       if (id != token_none) {
@@ -155,7 +157,7 @@ class tokenizer {
     const std::size_t i = index_of(id);
     const token_kind kind = vocab_.kinds[i];
     const bool hidden = kind == token_kind::control || kind == token_kind::unknown || kind == token_kind::unused;
-    return hidden && show_special ? vocab_.texts[i] : encoder_.pieces()[i];
+    return hidden && show_special ? vocab_.texts[i] : pieces()[i];
   }
 
   /// The step that decode and stream_decoder share: piece(), minus the one space that the space prefix put at the start
@@ -196,11 +198,29 @@ class tokenizer {
   std::size_t vocab_size() const noexcept { return vocab_.size(); }
 
   /// Bytes of the longest text that piece() can return.
-  std::size_t longest_piece() const noexcept { return (std::max)(encoder_.pieces().longest(), vocab_.texts.longest()); }
+  std::size_t longest_piece() const noexcept { return (std::max)(pieces().longest(), vocab_.texts.longest()); }
 
   const vocab& vocabulary() const noexcept { return vocab_; }
 
  private:
+  using encoder = std::variant<spm_encoder, bpe_encoder>;
+
+  static encoder encoder_for(const vocab& v) {
+    if (v.model == vocab_model::spm) return encoder(std::in_place_type<spm_encoder>, v);
+    return encoder(std::in_place_type<bpe_encoder>, v);
+  }
+
+  const string_table& pieces() const noexcept {
+    const auto* spm = std::get_if<spm_encoder>(&encoder_);
+    return spm != nullptr ? spm->pieces() : std::get_if<bpe_encoder>(&encoder_)->pieces();
+  }
+
+  // `prefix` is the space prefix, which only SentencePiece knows.
+  void encode_plain(std::string_view text, bool prefix, std::vector<token_id>& ids) const {
+    if (const auto* spm = std::get_if<spm_encoder>(&encoder_)) spm->encode(text, prefix, ids);
+    else std::get_if<bpe_encoder>(&encoder_)->encode(text, ids);
+  }
+
   static vocab checked(vocab v) {
     v.validate("vocabulary");
     return v;
@@ -227,7 +247,7 @@ class tokenizer {
   }
 
   vocab vocab_;
-  spm_encoder encoder_;
+  encoder encoder_;
   token_matcher always_;   // user-defined tokens
   token_matcher special_;  // those, control and unknown tokens
   std::vector<bool> eog_;  // (tokens)

@@ -6,6 +6,8 @@
 
 #include <llambda/core/error.hpp>
 #include <llambda/core/token.hpp>
+#include <llambda/text/merge_table.hpp>
+#include <llambda/text/pretokenizers.hpp>
 #include <llambda/text/unicode.hpp>
 
 #include <algorithm>
@@ -19,6 +21,13 @@
 #include <vector>
 
 namespace llambda::inline LLAMBDA_ABI {
+
+/// How plain text becomes tokens.
+enum class vocab_model : std::uint8_t {
+  spm,       ///< SentencePiece: merges by score (GGUF "llama")
+  byte_bpe,  ///< merges by rank, on bytes (GGUF "gpt2")
+  char_bpe,  ///< merges by rank, on characters, with byte tokens and U+2581 for a space (GGUF "gemma4")
+};
 
 /// What a token is, with the numbers of GGUF's `tokenizer.ggml.token_type`.
 enum class token_kind : std::uint8_t {
@@ -78,13 +87,37 @@ class token_index {
   /// constructor was told of.
   void insert(const string_table& texts, token_id id) {
     const std::string_view text = texts[static_cast<std::size_t>(id)];
-    slot& place = slots_[find_slot(texts, text)];
-    if (place.id == token_none) place = {hash(text), id};
+    const std::uint32_t h = hash(text);
+    slot& place = slots_[find_slot(texts, text, h)];
+    if (place.id == token_none) place = {h, id};
   }
 
   /// The id whose text is `text`, or token_none.
   token_id find(const string_table& texts, std::string_view text) const noexcept {
-    return slots_[find_slot(texts, text)].id;
+    return find(texts, text, hash(text));
+  }
+
+  /// The same with hash(text) at hand.
+  token_id find(const string_table& texts, std::string_view text, std::uint32_t h) const noexcept {
+    return slots_[find_slot(texts, text, h)].id;
+  }
+
+  /// Eight bytes at a time, each mixed by a multiplication whose high half is folded back.
+  static std::uint32_t hash(std::string_view text) noexcept {
+    std::uint64_t h = text.size() * 0x9E3779B97F4A7C15u;
+    const auto mix = [&h](std::uint64_t word) {
+      h = (h ^ word) * 0xD6E8FEB86659FD93u;
+      h ^= h >> 32;
+    };
+    for (; text.size() >= 8; text.remove_prefix(8)) mix(load<std::uint64_t>(text, 0));
+    // The bytes that are left, in two loads that may overlap: their number is in h already.
+    if (text.size() >= 4) {
+      mix(std::uint64_t{load<std::uint32_t>(text, 0)} << 32 | load<std::uint32_t>(text, text.size() - 4));
+    } else if (!text.empty()) {
+      const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(text[i])}; };
+      mix(byte(0) | byte(text.size() / 2) << 8 | byte(text.size() - 1) << 16);
+    }
+    return static_cast<std::uint32_t>(h);
   }
 
  private:
@@ -93,22 +126,14 @@ class token_index {
     token_id id = token_none;
   };
 
-  // Eight bytes at a time, each mixed by a multiplication whose high half is folded back.
-  static std::uint32_t hash(std::string_view text) noexcept {
-    std::uint64_t h = text.size() * 0x9E3779B97F4A7C15u;
-    while (!text.empty()) {
-      std::uint64_t word = 0;
-      const std::size_t n = (std::min)(text.size(), sizeof word);
-      std::memcpy(&word, text.data(), n);
-      h = (h ^ word) * 0xD6E8FEB86659FD93u;
-      h ^= h >> 32;
-      text.remove_prefix(n);
-    }
-    return static_cast<std::uint32_t>(h);
+  template <class T>
+  static T load(std::string_view text, std::size_t at) noexcept {
+    T value;
+    std::memcpy(&value, text.data() + at, sizeof value);
+    return value;
   }
 
-  std::size_t find_slot(const string_table& texts, std::string_view text) const noexcept {
-    const std::uint32_t h = hash(text);
+  std::size_t find_slot(const string_table& texts, std::string_view text, std::uint32_t h) const noexcept {
     std::size_t at = h & (slots_.size() - 1);
     while (slots_[at].id != token_none &&
            (slots_[at].hash != h || texts[static_cast<std::size_t>(slots_[at].id)] != text)) {
@@ -138,9 +163,13 @@ constexpr int byte_token_value(std::string_view text) noexcept {
 /// A vocabulary. Token i has texts[i], scores[i], kinds[i]. Where two tokens have one text, the first is the one that
 /// encoding produces; a token with an empty text is never produced. Both decode to what they are.
 struct vocab {
-  string_table texts;             // (size): as in the file, U+2581 for a space in normal tokens
+  vocab_model model = vocab_model::spm;
+  string_table texts;             // (size): as in the file, U+2581 for a space or GPT-2's alphabet in normal tokens
   std::vector<float> scores;      // (size): the larger, the earlier a merge
   std::vector<token_kind> kinds;  // (size)
+  std::vector<token_merge> merges;  // (merges): in order of rank; none for spm
+  pretokenizer pre = pretokenizer::gpt2;  ///< how BPE cuts a text into pieces
+  bool whole_pieces = false;      ///< a piece that is a token is that token, whatever the merges say
   token_id bos = token_none;      ///< begins a text
   token_id eos = token_none;      ///< ends a text
   token_id unk = token_none;      ///< stands for what cannot be encoded
@@ -187,6 +216,12 @@ struct vocab {
       if (id == token_none || (id >= 0 && static_cast<std::size_t>(id) < n)) return;
       fail(key, "an id below " + count, std::to_string(id));
     };
+    for (std::size_t i = 0; i < merges.size(); ++i) {
+      for (const token_id id : {merges[i].left, merges[i].right, merges[i].result}) {
+        if (id >= 0 && static_cast<std::size_t>(id) < n) continue;
+        fail("tokenizer.ggml.merges[" + std::to_string(i) + "]", "ids below " + count, std::to_string(id));
+      }
+    }
     check_id("tokenizer.ggml.bos_token_id", bos);
     check_id("tokenizer.ggml.eos_token_id", eos);
     check_id("tokenizer.ggml.unknown_token_id", unk);

@@ -19,11 +19,19 @@ namespace llambda::inline LLAMBDA_ABI {
 
 namespace detail {
 
+inline const gguf_value& required(const gguf_file& file, const char* key) {
+  const gguf_value* value = file.find(key);
+  if (value == nullptr) throw load_error(errc::missing_key, file.path(), key, "the key", "nothing");
+  return *value;
+}
+
 /// Texts that end a turn or a document in the vocabularies in use. Many files name only one end token where the model
 /// was trained with two; a token with one of these texts ends generation whatever the file says of it.
-inline constexpr std::array<std::string_view, 9> end_texts = {
-    "<|im_end|>",    "<|eot_id|>",    "<|eom_id|>",      "<|end|>", "<|endoftext|>",
-    "<end_of_turn>", "<|endofturn|>", "<|end_of_text|>", "<|eot|>",
+inline constexpr std::array<std::string_view, 17> end_texts = {
+    "<|im_end|>",      "<|eot_id|>", "<|eom_id|>", "<|end|>",           "<|endoftext|>",      "<end_of_turn>",
+    "<|endofturn|>",   "<|eot|>",    "<|EOT|>",    "<|end_of_text|>",   "<end_of_utterance>", "<EOT>",
+    "<|return|>",      "<|call|>",   "<turn|>",    "<|tool_response>",
+    "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",  // DeepSeek
 };
 
 /// Kinds when the file has none: byte tokens by their texts, the usual three names, everything else normal.
@@ -80,54 +88,114 @@ inline token_id load_id(const gguf_file& file, const char* key, const vocab& v, 
   return ids.empty() ? token_none : ids.front();
 }
 
-}  // namespace detail
-
-/// Read the vocabulary. Only SentencePiece BPE ("llama") is read so far.
-/// Special ids whose key is absent are bos 1, eos 2, unknown 0 where those tokens are of that kind, else there is none.
-/// Ends of generation: eos (one or a list), eot, eom, and the well-known texts; they become control tokens, so that
-/// their text neither prints nor comes out of what a user typed.
-/// Errors: load_error with missing_key, wrong_type, unsupported (another tokenizer) or bad_vocabulary.
-inline vocab load_vocab(const gguf_file& file) {
-  const auto model = file.get<std::string_view>("tokenizer.ggml.model");
-  if (model != "llama") {
-    throw load_error(errc::unsupported, file.path(), "tokenizer.ggml.model", "\"llama\" (SentencePiece BPE)",
-                     "\"" + repair_utf8(model) + "\"");
+/// The merges of `key`, "left right" each, as ids. Errors: missing_key, wrong_type; bad_vocabulary for an entry that
+/// does not name two tokens and, put together, a third.
+inline std::vector<token_merge> load_merges(const gguf_file& file, const vocab& v) {
+  constexpr const char* key = "tokenizer.ggml.merges";
+  token_index index(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) index.insert(v.texts, static_cast<token_id>(i));
+  std::vector<token_merge> merges;
+  std::string whole;
+  const std::vector<std::string_view> entries = required(file, key).strings();
+  merges.reserve(entries.size());
+  for (const std::string_view entry : entries) {
+    // Bytes are never written as spaces; on characters a token may begin with one.
+    const std::size_t cut = (std::min)(entry.find(' ', 1), entry.size());
+    const std::string_view left = entry.substr(0, cut);
+    const std::string_view right = entry.substr((std::min)(cut + 1, entry.size()));
+    whole.assign(left).append(right);
+    const token_merge m{index.find(v.texts, left), index.find(v.texts, right), index.find(v.texts, whole)};
+    if (left.empty() || right.empty() || m.left == token_none || m.right == token_none || m.result == token_none) {
+      throw load_error(errc::bad_vocabulary, file.path(), std::string(key) + "[" + std::to_string(merges.size()) + "]",
+                       "two tokens that make a third", "\"" + repair_utf8(entry.substr(0, 80)) + "\"");
+    }
+    merges.push_back(m);
   }
-  const auto list = [&](const char* key) -> const gguf_value& {
-    const gguf_value* value = file.find(key);
-    if (value == nullptr) throw load_error(errc::missing_key, file.path(), key, "the key", "nothing");
-    return *value;
-  };
+  return merges;
+}
 
-  vocab v;
-  const gguf_value& tokens = list("tokenizer.ggml.tokens");
-  v.texts.reserve(static_cast<std::size_t>(tokens.count()), tokens.bytes().size());
-  for (const std::string_view text : tokens.strings()) v.texts.add(text);
-  v.scores = list("tokenizer.ggml.scores").to_vector<float>();
-  v.kinds = detail::load_kinds(file, v);
-  v.validate(file.path());
-
-  v.bos = detail::load_id(file, "tokenizer.ggml.bos_token_id", v, 1, token_kind::control);
-  v.eos = detail::load_id(file, "tokenizer.ggml.eos_token_id", v, 2, token_kind::control);
-  v.unk = detail::load_id(file, "tokenizer.ggml.unknown_token_id", v, 0, token_kind::unknown);
-  v.pad = detail::load_id(file, "tokenizer.ggml.padding_token_id", v, token_none, token_kind::control);
+/// Add the ends of generation to v.eog: what the file names, and tokens with a well-known text.
+inline void load_ends(const gguf_file& file, vocab& v) {
   for (const char* key :
        {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
-    for (const token_id id : detail::load_ids(file, key, v)) v.eog.push_back(id);
+    for (const token_id id : load_ids(file, key, v)) v.eog.push_back(id);
   }
   if (v.eog.empty() && v.eos != token_none) v.eog.push_back(v.eos);
+  token_id returns = token_none;
+  token_id part_end = token_none;
   for (std::size_t i = 0; i < v.size(); ++i) {
-    const bool end =
-        std::find(detail::end_texts.begin(), detail::end_texts.end(), v.texts[i]) != detail::end_texts.end();
+    const std::string_view text = v.texts[i];
+    if (text.size() < 5 || text.front() != '<') continue;
     const auto id = static_cast<token_id>(i);
+    if (text == "<|return|>") returns = id;
+    if (text == "<|end|>") part_end = id;
+    const bool end = std::find(end_texts.begin(), end_texts.end(), text) != end_texts.end();
     if (end && std::find(v.eog.begin(), v.eog.end(), id) == v.eog.end()) v.eog.push_back(id);
   }
+  // GPT-OSS ends a part of its turn with <|end|> and goes on; the turn ends with <|return|> or <|call|>.
+  if (returns != token_none && part_end != token_none) {
+    v.kinds[static_cast<std::size_t>(part_end)] = token_kind::control;
+    if (part_end != v.eos) v.eog.erase(std::find(v.eog.begin(), v.eog.end(), part_end));
+  }
+}
+
+}  // namespace detail
+
+/// Read the vocabulary: "llama" (SentencePiece BPE), "gpt2" (byte-level BPE) or "gemma4" (BPE on characters).
+/// Special ids whose key is absent are bos 1, eos 2, unknown 0 ("llama") or bos and eos 11 ("gpt2") where those tokens
+/// are of that kind, else there is none.
+/// Ends of generation: eos (one or a list), eot, eom, and the well-known texts; they become control tokens, so that
+/// their text neither prints nor comes out of what a user typed.
+/// Errors: load_error with missing_key, wrong_type, unsupported (another tokenizer or pre-tokenizer) or bad_vocabulary.
+inline vocab load_vocab(const gguf_file& file) {
+  const auto model = file.get<std::string_view>("tokenizer.ggml.model");
+  vocab v;
+  if (model == "gpt2") {
+    v.model = vocab_model::byte_bpe;
+  } else if (model == "gemma4") {
+    v.model = vocab_model::char_bpe;
+  } else if (model != "llama") {
+    throw load_error(errc::unsupported, file.path(), "tokenizer.ggml.model", "\"llama\", \"gpt2\" or \"gemma4\"",
+                     "\"" + repair_utf8(model) + "\"");
+  }
+  const bool spm = v.model == vocab_model::spm;
+  v.add_bos = v.add_space_prefix = spm;
+  if (!spm) {
+    const auto name = v.model == vocab_model::char_bpe
+                          ? model
+                          : file.get_or<std::string_view>("tokenizer.ggml.pre", "default");
+    const pretokenizer_name* known = find_pretokenizer(name);
+    if (known == nullptr) {
+      throw load_error(errc::unsupported, file.path(), "tokenizer.ggml.pre", pretokenizer_names(),
+                       "\"" + repair_utf8(name.substr(0, 80)) + "\"");
+    }
+    v.pre = known->kind;
+    v.whole_pieces = known->whole_pieces;
+    v.add_bos = known->add_bos;
+  }
+
+  const gguf_value& tokens = detail::required(file, "tokenizer.ggml.tokens");
+  v.texts.reserve(static_cast<std::size_t>(tokens.count()), tokens.bytes().size());
+  for (const std::string_view text : tokens.strings()) v.texts.add(text);
+  if (spm) v.scores = detail::required(file, "tokenizer.ggml.scores").to_vector<float>();
+  else v.scores.assign(v.size(), 0.0f);
+  v.kinds = detail::load_kinds(file, v);
+  v.validate(file.path());
+  if (!spm) v.merges = detail::load_merges(file, v);
+
+  const token_id none = token_none;
+  const bool bytes = v.model == vocab_model::byte_bpe;
+  v.bos = detail::load_id(file, "tokenizer.ggml.bos_token_id", v, spm ? 1 : bytes ? 11 : none, token_kind::control);
+  v.eos = detail::load_id(file, "tokenizer.ggml.eos_token_id", v, spm ? 2 : bytes ? 11 : none, token_kind::control);
+  v.unk = detail::load_id(file, "tokenizer.ggml.unknown_token_id", v, spm ? 0 : none, token_kind::unknown);
+  v.pad = detail::load_id(file, "tokenizer.ggml.padding_token_id", v, none, token_kind::control);
+  detail::load_ends(file, v);
   for (const token_id id : v.eog) v.kinds[static_cast<std::size_t>(id)] = token_kind::control;
   if (v.bos != token_none) v.kinds[static_cast<std::size_t>(v.bos)] = token_kind::control;
 
-  v.add_bos = file.get_or<bool>("tokenizer.ggml.add_bos_token", true);
+  v.add_bos = file.get_or<bool>("tokenizer.ggml.add_bos_token", v.add_bos);
   v.add_eos = file.get_or<bool>("tokenizer.ggml.add_eos_token", false);
-  v.add_space_prefix = file.get_or<bool>("tokenizer.ggml.add_space_prefix", true);
+  if (spm) v.add_space_prefix = file.get_or<bool>("tokenizer.ggml.add_space_prefix", true);
   return v;
 }
 
