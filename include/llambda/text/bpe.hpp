@@ -8,12 +8,12 @@
 #include <llambda/text/byte_alphabet.hpp>
 #include <llambda/text/merge_table.hpp>
 #include <llambda/text/pretokenizers.hpp>
+#include <llambda/text/seen_pieces.hpp>
 #include <llambda/text/spm.hpp>
 #include <llambda/text/vocab.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -58,7 +58,7 @@ class bpe_encoder {
       longest_ = (std::max)(longest_, piece.size());
       const auto first = static_cast<unsigned char>(piece[0]);
       if (piece.size() == 1 && symbols_[first] == token_none) symbols_[first] = id;
-      for (std::size_t at = 1; at < piece.size(); ++at) space_inside_ |= piece[at] == ' ' && piece[at - 1] != ' ';
+      cuts_.add(piece);
     }
     std::uint32_t rank = 0;
     for (const token_merge& m : v.merges) {
@@ -76,23 +76,17 @@ class bpe_encoder {
   /// without a token becomes the unknown token, else what stands for U+FFFD. Precondition: text.size() <= 2^30.
   /// Errors: bad_vocabulary if the vocabulary has none of these.
   void encode(std::string_view text, std::vector<token_id>& out) const {
-    if (bytes_only_) return encode_pieces(text, kind_, out);
+    if (bytes_only_) return encode_pieces(text, out);
     std::string plain;
     plain.reserve(text.size());
     append_unescaped(plain, text);
-    encode_pieces(plain, kind_, out);
+    encode_pieces(plain, out);
   }
 
  private:
   using ranked = merge_table::ranked;
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   static constexpr std::size_t short_piece = 48;  // symbols: where a heap begins to pay
-
-  // A piece of this text that was encoded before: its bytes in the text, its ids in the output.
-  struct seen_piece {
-    std::uint32_t begin = 0, length = 0;
-    std::uint32_t ids = 0, count = 0;
-  };
 
   // A link of the list of what a long piece consists of so far. Absorbed links have merge == absorbed.
   struct symbol {
@@ -103,51 +97,30 @@ class bpe_encoder {
   };
 
   struct scratch {
-    std::vector<seen_piece> seen;      // (a power of two, or none for short texts)
     std::vector<symbol> symbols;
     std::vector<std::uint64_t> heap;  // rank << 32 | left symbol
   };
 
-  void encode_pieces(std::string_view text, pretokenizer kind, std::vector<token_id>& out) const {
+  void encode_pieces(std::string_view text, std::vector<token_id>& out) const {
     scratch work;
-    if (text.size() >= 256) work.seen.resize((std::min)(std::bit_ceil(text.size() / 16), std::size_t{8192}));
-    pretokenize::text(kind, text, [&](std::string_view piece) {
-      if (kind != pretokenizer::blocks) return encode_piece(text, piece, whole_pieces_, work, out);
-      // Line ends are one token where there is one; other text can be cut into words if no token has a space inside.
-      if (piece[0] == '\n') return encode_piece(text, piece, true, work, out);
-      while (!piece.empty()) {
-        const std::size_t length = space_inside_ ? piece.size() : word_end(piece);
-        encode_piece(text, piece.substr(0, length), whole_pieces_, work, out);
-        piece.remove_prefix(length);
+    seen_pieces seen(text, out);
+    const auto encode = [&](std::string_view piece, bool whole) {
+      seen.encode(piece, [&](std::uint32_t hash) {
+        whole = (whole || piece.size() == 1) && piece.size() <= longest_;
+        const token_id id = whole ? index_.find(pieces_, piece, hash) : token_none;
+        if (id != token_none) out.push_back(id);
+        else merge(piece, work, out);
+      });
+    };
+    pretokenize::text(kind_, text, [&](std::string_view piece) {
+      if (kind_ != pretokenizer::blocks) return encode(piece, whole_pieces_);
+      if (piece[0] == '\n') return encode(piece, true);  // line ends are one token where there is one
+      for (std::size_t begin = 0; begin < piece.size();) {
+        const std::size_t end = cuts_.word_end(piece, begin);
+        encode(piece.substr(begin, end - begin), whole_pieces_);
+        begin = end;
       }
     });
-  }
-
-  static std::size_t word_end(std::string_view text) noexcept {
-    const std::size_t at = (std::min)(text.find_first_not_of(' '), text.size());
-    return (std::min)(text.find(' ', at), text.size());
-  }
-
-  void encode_piece(std::string_view text, std::string_view piece, bool whole, scratch& work,
-                    std::vector<token_id>& out) const {
-    const std::uint32_t hash = token_index::hash(piece);
-    seen_piece* seen = work.seen.empty() ? nullptr : &work.seen[hash & (work.seen.size() - 1)];
-    if (seen != nullptr && seen->length == piece.size() && text.substr(seen->begin, seen->length) == piece) {
-      for (std::size_t i = 0; i < seen->count; ++i) out.push_back(out[seen->ids + i]);
-      return;
-    }
-    const std::size_t before = out.size();
-    const token_id id = (whole || piece.size() == 1) && piece.size() <= longest_ ? index_.find(pieces_, piece, hash)
-                                                                                 : token_none;
-    if (id != token_none) {
-      out.push_back(id);
-    } else {
-      merge(piece, work, out);
-    }
-    if (seen != nullptr) {
-      *seen = {static_cast<std::uint32_t>(piece.data() - text.data()), static_cast<std::uint32_t>(piece.size()),
-               static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(out.size() - before)};
-    }
   }
 
   // The token of the symbol of `piece` at `at`, a byte or a character, and its bytes.
@@ -268,7 +241,7 @@ class bpe_encoder {
   bool bytes_only_;                       // symbols are bytes, not characters
   token_id unk_;
   std::size_t longest_ = 0;               // bytes of the longest normal token
-  bool space_inside_ = false;             // some normal token has a space after another character
+  word_cuts cuts_;
 };
 
 }  // namespace llambda::inline LLAMBDA_ABI

@@ -4,6 +4,7 @@
 // without growing and the same bytes serve as the decoded pieces. Loops only: the stack does not grow with the text.
 #pragma once
 
+#include <llambda/text/seen_pieces.hpp>
 #include <llambda/text/unicode.hpp>
 #include <llambda/text/vocab.hpp>
 
@@ -29,6 +30,30 @@ inline void append_unescaped(std::string& out, std::string_view text) {
     at = next < text.size() ? next + spm_space.size() : next;
   }
 }
+
+/// Where a text can be cut because no token, and so no merge, reaches across: before a space, but for those few bytes
+/// that some token has in front of one (Gemma's ">U+2581</").
+class word_cuts {
+ public:
+  /// Call with every piece that merges may produce.
+  void add(std::string_view piece) noexcept {
+    for (std::size_t at = 1; at < piece.size(); ++at) {
+      if (piece[at] == ' ' && piece[at - 1] != ' ') joins_[static_cast<unsigned char>(piece[at - 1])] = true;
+    }
+  }
+
+  /// The end of the word that begins at `at`, spaces before it included.
+  std::size_t word_end(std::string_view text, std::size_t at) const noexcept {
+    do {
+      at = (std::min)(text.find_first_not_of(' ', at), text.size());
+      at = (std::min)(text.find(' ', at), text.size());
+    } while (at < text.size() && joins_[static_cast<unsigned char>(text[at - 1])]);
+    return at;
+  }
+
+ private:
+  std::array<bool, 256> joins_{};
+};
 
 /// The decoded bytes of every token, and the encoder of plain text. Immutable: const calls are safe in many threads.
 class spm_encoder {
@@ -57,7 +82,7 @@ class spm_encoder {
       scores_.resize(i + 1);
       scores_[i] = v.scores[i];
       longest_ = (std::max)(longest_, piece.size());
-      for (std::size_t at = 1; at < piece.size(); ++at) space_inside_ |= piece[at] == ' ' && piece[at - 1] != ' ';
+      cuts_.add(piece);
     }
   }
 
@@ -76,9 +101,11 @@ class spm_encoder {
     if (space_prefix) plain += ' ';
     append_unescaped(plain, text);
     scratch work;
+    seen_pieces seen(plain, out);
     for (std::size_t begin = 0; begin < plain.size();) {
-      const std::size_t end = space_inside_ ? plain.size() : word_end(plain, begin);
-      encode_stretch(std::string_view(plain).substr(begin, end - begin), work, out);
+      const std::size_t end = cuts_.word_end(plain, begin);
+      const std::string_view stretch = std::string_view(plain).substr(begin, end - begin);
+      seen.encode(stretch, [&](std::uint32_t) { encode_stretch(stretch, work, out); });
       begin = end;
     }
   }
@@ -109,12 +136,6 @@ class spm_encoder {
     std::vector<symbol> symbols;
     std::vector<merge> heap;
   };
-
-  // No token has a space after something else: then no merge crosses such a place and the text can be cut there.
-  static std::size_t word_end(std::string_view text, std::size_t at) noexcept {
-    at = (std::min)(text.find_first_not_of(' ', at), text.size());
-    return (std::min)(text.find(' ', at), text.size());
-  }
 
   void encode_stretch(std::string_view text, scratch& work, std::vector<token_id>& out) const {
     std::vector<symbol>& symbols = work.symbols;
@@ -190,8 +211,8 @@ class spm_encoder {
   token_index index_;          // mergeable tokens only
   std::array<token_id, 256> bytes_{};
   token_id unk_;
-  std::size_t longest_ = 0;    // bytes of the longest mergeable token
-  bool space_inside_ = false;  // some mergeable token has a space after another character
+  std::size_t longest_ = 0;  // bytes of the longest mergeable token
+  word_cuts cuts_;
 };
 
 }  // namespace llambda::inline LLAMBDA_ABI
