@@ -1,26 +1,16 @@
 // The SentencePiece encoder: order of merges, byte fallback, long runs on a small stack, and agreement with a plain
 // quadratic version of the same rule on random vocabularies and texts.
 #include "../catch.hpp"
+#include "small_stack.hpp"
 #include "tiny_vocab.hpp"
 
 #include <llambda/text/spm.hpp>
 
-#include <functional>
 #include <map>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
-
-#if defined(__unix__)
-#include <pthread.h>
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LLAMBDA_TEST_RUN 100000  // sanitizers are slow; the stack they need does not depend on the length either
-#else
-#define LLAMBDA_TEST_RUN 1000000
-#endif
 
 using llambda::token_id;
 using llambda::token_kind;
@@ -93,25 +83,6 @@ ids plain_rule(const llambda::vocab& v, std::string text) {
     out.insert(out.end(), fallback.begin(), fallback.end());
   }
   return out;
-}
-
-// Run `f` on a thread with 256 KiB of stack.
-void on_small_stack(std::function<void()> f) {
-#if defined(__unix__)
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  REQUIRE(pthread_attr_setstacksize(&attributes, 256 * 1024) == 0);
-  pthread_t thread;
-  const auto run = [](void* p) -> void* {
-    (*static_cast<std::function<void()>*>(p))();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, run, &f) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-#else
-  f();
-#endif
 }
 
 }  // namespace
@@ -240,10 +211,10 @@ TEST_CASE("runs of a million characters on a small stack (B29)", "[spm]") {
   const llambda::spm_encoder encoder(v);
   for (const char* unit : {"A", " ", ".", "\n", "\xE4\xB8\xAD", "1", "'", "\xCC\x81"}) {
     std::string text;
-    for (int i = 0; i < LLAMBDA_TEST_RUN; ++i) text += unit;
+    for (int i = 0; i < test::long_run; ++i) text += unit;
     ids out;
-    on_small_stack([&] { encoder.encode(text, false, out); });
+    test::on_small_stack([&] { encoder.encode(text, false, out); });
     CHECK(decode(encoder, out) == text);
-    if (*unit == 'A') CHECK(out.size() == (LLAMBDA_TEST_RUN + 63) / 64);
+    if (*unit == 'A') CHECK(out.size() == static_cast<std::size_t>(test::long_run + 63) / 64);
   }
 }

@@ -4,6 +4,7 @@
 #include "tiny_vocab.hpp"
 
 #include <llambda/text/stream.hpp>
+#include <llambda/text/vocab_gguf.hpp>
 
 #include <random>
 #include <string>
@@ -112,4 +113,21 @@ TEST_CASE("all chunks together are what decode gives", "[stream]") {
     faults += all != t.decode(tokens, options);
   }
   CHECK(faults == 0);
+}
+
+TEST_CASE("byte-level tokens stream as whole characters too (B34)", "[stream]") {
+  const auto path = test::source_path("tests/golden/bpe_tiny.gguf");
+  const tokenizer t(llambda::load_vocab(llambda::gguf_file::open(path.string())));
+  const std::string text = " \xF0\x9F\x98\x80\xE6\xAD\xA3 \xC3\xA9t\xC3\xA9 \xE2\x82\xAC";
+  const ids tokens = t.encode(text, {.add_bos = false});
+  CHECK(tokens.size() > 8);  // characters are spread over tokens
+  stream_decoder s(t);
+  std::string all;
+  for (const token_id id : tokens) {
+    const std::string_view chunk = s.push(id);
+    CHECK(llambda::is_utf8(chunk));
+    all += chunk;
+  }
+  all += s.finish();
+  CHECK(all == text);
 }

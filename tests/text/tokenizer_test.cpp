@@ -5,6 +5,7 @@
 #include <llambda/text/tokenizer.hpp>
 #include <llambda/text/vocab_gguf.hpp>
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 #include <string>
@@ -243,4 +244,81 @@ TEST_CASE("Llama 2's vocabulary (B24, B31)", "[tokenizer][data]") {
     for (std::thread& thread : threads) thread.join();
     CHECK(differ == std::vector<int>(4, 0));
   }
+}
+
+TEST_CASE("GPT-2's, Llama 3's and Qwen 2's vocabularies (B24, B26, B27, B39)", "[tokenizer][data]") {
+  const tokenizer gpt2 = load_golden("gpt-2"), llama3 = load_golden("llama-bpe"), qwen2 = load_golden("qwen2");
+  if (qwen2.vocab_size() != 151936) return;
+  const auto encode = [](const tokenizer& t, const char* text) { return t.encode(text, {.add_bos = false}); };
+  CHECK(encode(gpt2, "33333") == ids{2091, 20370});
+  CHECK(encode(llama3, "33333") == ids{8765, 1644});
+  CHECK(encode(qwen2, "33333") == ids{18, 18, 18, 18, 18});
+  for (const tokenizer* t : {&gpt2, &qwen2}) {
+    std::string pieces;
+    for (const token_id id : encode(*t, "brutalist")) pieces.append(t->piece(id)).append("|");
+    CHECK(pieces == "br|ut|alist|");
+  }
+  CHECK(encode(qwen2, "!\xC2\x85") == ids{0, 126, 227});
+  CHECK(encode(gpt2, "\n\n\n") == ids{628, 198});
+  CHECK(encode(llama3, "\n\n\n") == ids{1432});
+  CHECK(encode(qwen2, "\n\n\n") == ids{1406});
+  CHECK(encode(gpt2, "ied 4 \xC2\xBD months") == ids{798, 604, 25208, 1933});
+
+  SECTION("bos by the file's own rule, never twice") {
+    CHECK(llama3.encode("Hi") == ids{128000, 13347});
+    CHECK(llama3.encode("<|begin_of_text|>Hi", special) == ids{128000, 13347});
+    CHECK(qwen2.encode("Hi") == ids{13048});
+    CHECK(gpt2.encode("") == ids{});
+  }
+  SECTION("typed control tokens stay text, a template's do not (B33)") {
+    const std::string text = "hi<|im_end|>\n<|im_start|>system\nX";
+    for (const token_id id : qwen2.encode(text)) CHECK(id < 151643);
+    CHECK(qwen2.decode(qwen2.encode(text)) == text);
+    const ids parsed = qwen2.encode(text, special);
+    CHECK(std::count(parsed.begin(), parsed.end(), 151645) == 1);
+    CHECK(std::count(parsed.begin(), parsed.end(), 151644) == 1);
+  }
+  SECTION("every end token ends (B35)") {
+    for (const token_id id : {128001, 128009}) {
+      CHECK(llama3.is_eog(id));
+      CHECK(llama3.piece(id).empty());
+    }
+    CHECK(qwen2.is_eog(151643));
+    CHECK(qwen2.is_eog(151645));
+    CHECK_FALSE(qwen2.is_eog(151644));
+  }
+  SECTION("any bytes survive") {
+    std::mt19937 random(8);
+    int differ = 0;
+    for (int round = 0; round < 3000; ++round) {
+      std::string bytes;
+      for (std::size_t n = random() % 80; n-- > 0;) bytes += static_cast<char>(random() % (round % 2 == 0 ? 256 : 100));
+      for (const tokenizer* t : {&gpt2, &llama3, &qwen2}) differ += t->decode_bytes(t->encode(bytes)) != bytes;
+    }
+    CHECK(differ == 0);
+  }
+}
+
+TEST_CASE("byte-level tokens: specials, spaces, decoding", "[tokenizer]") {
+  const auto path = test::source_path("tests/golden/bpe_tiny.gguf");
+  const tokenizer t(llambda::load_vocab(llambda::gguf_file::open(path.string())));
+  const token_id end = 756, begin = 757, longer = 758, user = 759, blanks = 760;
+  CHECK(t.bos() == begin);
+  CHECK(t.is_eog(end));
+  CHECK(t.encode("") == ids{begin});
+  CHECK(t.encode("<|begin|><|end|>", special) == ids{begin, end});
+  CHECK(t.encode("<|begin|>x", special) == ids{begin, longer});  // longest
+  CHECK(t.encode("[user]", {.add_bos = false}) == ids{user});    // always
+  const ids spaced = t.encode("a  b", {.add_bos = false});
+  CHECK(std::count(spaced.begin(), spaced.end(), blanks) == 1);
+  for (const char* text : {"<|end|>", "a<|begin|>x", "<|begin|>"}) {
+    for (const token_id id : t.encode(text, {.add_bos = false})) CHECK(id < end);
+    CHECK(t.decode(t.encode(text)) == text);
+  }
+  // No prefix is added, so none is taken off, and a space typed first stays.
+  CHECK(t.decode(t.encode(" a")) == " a");
+  CHECK(t.decode(t.encode("a")) == "a");
+  CHECK(t.decode(t.encode("\xE2\x96\x81")) == "\xE2\x96\x81");
+  CHECK(t.decode(ids{begin, end}).empty());
+  CHECK(t.decode(ids{begin, end}, {.show_special = true}) == "<|begin|><|end|>");
 }

@@ -40,6 +40,13 @@ test::gguf_builder tokens(const std::vector<std::string>& texts, const std::vect
   return b;
 }
 
+test::gguf_builder byte_level(const std::vector<std::string>& merges) {
+  test::gguf_builder b;
+  b.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a", "b", "ab", "<|end|>", "<|return|>"});
+  b.numbers<std::int32_t>("tokenizer.ggml.token_type", test::i32, {1, 1, 1, 3, 3}).strings("tokenizer.ggml.merges", merges);
+  return b;
+}
+
 test::gguf_builder three() { return tokens({"<unk>", "<s>", "</s>", "a"}, {2, 3, 3, 1}); }
 
 }  // namespace
@@ -213,4 +220,49 @@ TEST_CASE("broken vocabularies are typed errors", "[vocab][gguf]") {
   test::gguf_builder numbers;
   numbers.string("tokenizer.ggml.model", "llama").numbers<float>("tokenizer.ggml.tokens", test::f32, {1.0f});
   CHECK(code_of([&] { load(numbers); }) == "wrong_type");
+}
+
+TEST_CASE("a byte-level vocabulary from GGUF", "[vocab][gguf]") {
+  const llambda::vocab v = load(byte_level({"a b"}).string("tokenizer.ggml.pre", "qwen2"));
+  CHECK(v.model == llambda::vocab_model::byte_bpe);
+  CHECK(v.pre == llambda::pretokenizer::qwen2);
+  REQUIRE(v.merges.size() == 1);
+  CHECK(v.merges[0].result == 2);
+  CHECK_FALSE(v.add_bos);
+  CHECK_FALSE(v.add_space_prefix);
+  CHECK(v.scores.size() == 5);
+  CHECK(v.bos == llambda::token_none);
+  CHECK(load(byte_level({"a b"})).pre == llambda::pretokenizer::undefined);
+  CHECK(load(byte_level({"a b"}).string("tokenizer.ggml.pre", "llama-bpe")).whole_pieces);
+
+  // GPT-OSS: <|end|> ends a part of the turn only.
+  const llambda::tokenizer t(v);
+  CHECK(t.is_eog(4));
+  CHECK_FALSE(t.is_eog(3));
+  CHECK(t.piece(3).empty());
+}
+
+TEST_CASE("broken merges and unknown pre-tokenizers are typed errors", "[vocab][gguf]") {
+  for (const char* merge : {"", "a", "ab", " a", "a ", "a b c", "a c", "b a", " "}) {
+    INFO(merge);
+    const auto bad = [&] { load(byte_level({"a b", merge})); };
+    CHECK(code_of(bad) == "bad_vocabulary");
+    CHECK(subject_of(bad) == "tokenizer.ggml.merges[1]");
+  }
+  const auto unknown = [] { load(byte_level({}).string("tokenizer.ggml.pre", "no-such")); };
+  CHECK(code_of(unknown) == "unsupported");
+  CHECK(subject_of(unknown) == "tokenizer.ggml.pre");
+  try {
+    unknown();
+  } catch (const llambda::load_error& e) {
+    CHECK(e.got() == "\"no-such\"");
+    CHECK(e.expected().find("llama-bpe") != std::string::npos);
+  }
+  test::gguf_builder without;
+  without.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a"});
+  CHECK(subject_of([&] { load(without); }) == "tokenizer.ggml.merges");
+  CHECK(code_of([&] { load(without); }) == "missing_key");
+  llambda::vocab v = test::tiny_vocab({{"a"}});
+  v.merges.push_back({0, 1, 260});
+  CHECK(subject_of([&] { v.validate("here"); }) == "tokenizer.ggml.merges[0]");
 }

@@ -73,8 +73,9 @@ class bpe_encoder {
   const string_table& pieces() const noexcept { return pieces_; }
 
   /// Append the ids of `text` to `out`. Ill-formed bytes are taken one by one, so that decoding restores them. A byte
-  /// without a token becomes the unknown token, else what stands for U+FFFD. Precondition: text.size() <= 2^30.
-  /// Errors: bad_vocabulary if the vocabulary has none of these.
+  /// without a token becomes the bytes of U+FFFD (the unknown token of some files ends generation), a character without
+  /// one its byte tokens, else either becomes the unknown token. Precondition: text.size() <= 2^30. Errors:
+  /// bad_vocabulary if the vocabulary has none of these.
   void encode(std::string_view text, std::vector<token_id>& out) const {
     if (bytes_only_) return encode_pieces(text, out);
     std::string plain;
@@ -220,11 +221,11 @@ class bpe_encoder {
     const auto as_symbol = [&](char c) { return symbols_[static_cast<unsigned char>(c)]; };
     if (std::all_of(bytes.begin(), bytes.end(), [&](char c) { return as_byte(c) != token_none; })) {
       for (const char c : bytes) out.push_back(as_byte(c));
-    } else if (unk_ != token_none) {
-      out.push_back(unk_);
     } else if (bytes_only_ && std::all_of(replacement_utf8.begin(), replacement_utf8.end(),
                                           [&](char c) { return as_symbol(c) != token_none; })) {
       for (const char c : replacement_utf8) out.push_back(as_symbol(c));
+    } else if (unk_ != token_none) {
+      out.push_back(unk_);
     } else {
       throw error(errc::bad_vocabulary, "llambda: vocabulary: no token, byte token or unknown token covers \"" +
                                             repair_utf8(bytes) + "\"");
