@@ -6,6 +6,11 @@
 #include "inspect.hpp"
 #include "run_options.hpp"
 #include "template.hpp"
+//   llambda tokenize MODEL.gguf -p TEXT ...
+#include "build_model.hpp"
+#include "inspect.hpp"
+#include "run_options.hpp"
+#include "tokenize.hpp"
 
 namespace {
 
@@ -144,6 +149,9 @@ int main(int argc, char** argv) try {
   cli::template_options chat;
   auto* template_command = app.add_subcommand("template", "show the prompt that a chat template makes of messages");
   chat.add_to(*template_command);
+  cli::tokenize_options tokenize;
+  auto* tokenize_command = app.add_subcommand("tokenize", "show the tokens of a text; needs a vocabulary only");
+  tokenize.add_to(*tokenize_command);
 
   try {
     app.parse(argc, argv);
@@ -152,6 +160,7 @@ int main(int argc, char** argv) try {
   }
   compile.finish();
   if (template_command->parsed()) return cli::render_template(chat);
+  if (tokenize_command->parsed()) return cli::tokenize(tokenize, tokenize_command->count("--prompt") != 0);
   if (inspect_command->parsed()) return cli::inspect(model, compile.build.limits, json);
   if (build_command->parsed()) {
     const auto binary = cli::build_model(model, compile.build);

@@ -34,11 +34,12 @@ def by_case(digits, contractions):
 
 
 CASED = ("A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝ"
-         "\u1f5f-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌ\u1fd0-\u1fd3\u1fd6-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳ"
+         "\u1f5f-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌ\u1fd0-\u1fd3\u1fd6-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ"
+         "\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳ"
          "Ꙁ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃")
 DEEPSEEK_CJK = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
-DEEPSEEK3 = (r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"""
-             + TAIL)
+DEEPSEEK3 = (r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+             r"| ?[\p{P}\p{S}]+[\r\n]*" + TAIL)
 BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+"
 # tokenizer.ggml.pre -> the splits of its tokenizer.json, one after the other.
 PATTERNS = {
@@ -51,7 +52,8 @@ PATTERNS = {
     "qwen35": [gpt4(r"\p{N}", letters=r"\p{L}\p{M}")],
     "gpt-4o": [by_case(r"\p{N}{1,3}", CONTRACTIONS + "?")],
     "tekken": [by_case(r"\p{N}", "")],
-    "deepseek-llm": ["[\r\n]", r"\s?[" + CASED + "]+", r"\s?[!-/:-~！-／：-～‘-‟\u3000-。]+", r"\s+$", DEEPSEEK_CJK, r"\p{N}+"],
+    "deepseek-llm": ["[\r\n]", r"\s?[" + CASED + "]+", r"\s?[!-/:-~！-／：-～‘-‟\u3000-。]+", r"\s+$", DEEPSEEK_CJK,
+                     r"\p{N}+"],
     "deepseek-coder": ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", DEEPSEEK_CJK, r"\p{N}"],
     "deepseek-v3": [r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+", DEEPSEEK3],
     "bloom": [BLOOM],
@@ -211,8 +213,8 @@ def tiny():
     reference = Reference(gguf_reader.read_gguf(HERE / "bpe_tiny.gguf").metadata)
     items = token_strings.strings(150, 1, controls + users)
     with open(HERE / "bpe_pieces.txt", "w") as out:
-        out.write("# Made by bpe_reference.py: texts in hex with their ids in bpe_tiny.gguf, then the lengths of the pieces\n"
-                  "# of text i by each pre-tokenizer.\n")
+        out.write("# Made by bpe_reference.py: texts in hex with their ids in bpe_tiny.gguf, then the lengths of the\n"
+                  "# pieces of text i by each pre-tokenizer.\n")
         for raw in items:
             out.write("text %s : %s\n" % (raw.hex() or "-", " ".join(map(str, reference.encode(raw)))))
         for pre in PATTERNS:
@@ -225,7 +227,8 @@ def main():
         return tiny()
     what, vocabulary, path, count = sys.argv[1:]
     metadata = gguf_reader.read_gguf(vocabulary).metadata
-    specials = [t for t, k in zip(metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]) if k in (3, 4)]
+    kinds = metadata["tokenizer.ggml.token_type"]
+    specials = [t for t, k in zip(metadata["tokenizer.ggml.tokens"], kinds) if k in (3, 4)]
     items = token_strings.strings(int(count), 7, specials[::1 + len(specials) // 40])
     with open(path, "w") as out:
         if what == "strings":

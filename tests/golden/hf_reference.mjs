@@ -1,7 +1,8 @@
 // Ids from @huggingface/tokenizers (npm), a second reference that shares nothing with bpe_reference.py.
 //   node hf_reference.mjs TOKENIZER.json STRINGS.hex OUT.tsv     "hex of the text, tab, ids" a line
-// STRINGS.hex has a text a line; ill-formed UTF-8 is left out, as JavaScript has no such strings. JavaScript's \s is not
-// White_Space (it has U+FEFF and lacks U+0085), so it is spelled out; normalisation is left out, as GGUF files have none.
+// STRINGS.hex has a text a line; ill-formed UTF-8 is left out, as JavaScript has no such strings. JavaScript's \s is
+// not White_Space (it has U+FEFF and lacks U+0085), so it is spelled out; normalisation is left out, as GGUF files have
+// none.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 const { Tokenizer } = createRequire(process.cwd() + "/")("@huggingface/tokenizers");

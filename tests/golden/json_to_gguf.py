@@ -24,6 +24,8 @@ def main():
             kind = 6
         if i in added:
             kind = 3 if added[i]["special"] else 4
+        if kind == 4 and "\u2581" in text:  # runs of spaces; Gemma 4's file has them as normal tokens
+            kind, text = (1, text) if pre == "gemma4" else (4, text.replace("\u2581", " "))
         if pre == "spm" and text == "<unk>":
             kind = 2
         tokens.append(text)

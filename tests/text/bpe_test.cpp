@@ -23,7 +23,8 @@ using ids = std::vector<token_id>;
 namespace {
 
 // A byte-level vocabulary of the ASCII letters in `letters` and the tokens that `merges` make, in order.
-llambda::vocab letters_vocab(const std::string& letters, const std::vector<std::pair<std::string, std::string>>& merges) {
+llambda::vocab letters_vocab(const std::string& letters,
+                             const std::vector<std::pair<std::string, std::string>>& merges) {
   llambda::vocab v;
   v.model = llambda::vocab_model::byte_bpe;
   v.add_bos = v.add_space_prefix = false;
@@ -104,7 +105,8 @@ TEST_CASE("agreement with the plain rule, in short pieces and in long ones", "[b
     std::shuffle(merges.begin(), merges.end(), random);
     const auto v = letters_vocab("abc", merges);
     std::string text;
-    for (std::size_t n = random() % (round % 2 == 0 ? 30 : 130); n-- > 0;) text += static_cast<char>("aabc"[random() % 4]);
+    for (std::size_t n = random() % (round % 2 == 0 ? 30 : 130); n-- > 0;)
+      text += static_cast<char>("aabc"[random() % 4]);
     differ += encode(v, text) != plain_rule(v, text);
   }
   CHECK(differ == 0);
@@ -142,9 +144,10 @@ TEST_CASE("bytes without a token", "[bpe]") {
   CHECK(encode(v, "abc\xFF") == ids{2, 7, 7});
 }
 
-TEST_CASE("on characters: U+2581 is a space, byte tokens stand in, words are cut where no token reaches across", "[bpe]") {
-  llambda::vocab v = test::tiny_vocab({{test::bar}, {"a"}, {"b"}, {"\xC3\xA9"}, {test::bar + "a"}, {"\n"}, {"\n\n"}, {">"},
-                                       {">" + test::bar}});
+TEST_CASE("on characters: U+2581 is a space, byte tokens stand in, words are cut where no token reaches across",
+          "[bpe]") {
+  llambda::vocab v = test::tiny_vocab(
+      {{test::bar}, {"a"}, {"b"}, {"\xC3\xA9"}, {test::bar + "a"}, {"\n"}, {"\n\n"}, {">"}, {">" + test::bar}});
   v.model = llambda::vocab_model::char_bpe;
   v.pre = pretokenizer::blocks;
   v.merges = {{259, 260, 263}, {266, 259, 267}};

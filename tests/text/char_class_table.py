@@ -68,10 +68,11 @@ def main():
         line += word
     lines.append(line)
     out = pathlib.Path(__file__).parents[2] / "include/llambda/text/char_class_table.hpp"
-    out.write_text(f"""// The general categories of Unicode {version}, as far as text splitting asks for them, in runs from U+0000 to U+10FFFF.
-// Made by tests/text/char_class_table.py; char_class.hpp reads it. A letter is a class, the number after it how many code
-// points have it (1 where there is none): U Lu and Lt, l Ll, o Lm and Lo, M marks, N numbers, P punctuation, S symbols,
-// s White_Space, x the rest; A is upper, lower, upper, ... in turn, and a begins with lower.
+    out.write_text(f"""\
+// The general categories of Unicode {version}, as far as text splitting asks for them, from U+0000 to U+10FFFF.
+// Made by tests/text/char_class_table.py; char_class.hpp reads it. A letter is a class, the number after it how many
+// code points have it (1 where there is none): U Lu and Lt, l Ll, o Lm and Lo, M marks, N numbers, P punctuation,
+// S symbols, s White_Space, x the rest; A is upper, lower, upper, ... in turn, and a begins with lower.
 #pragma once
 
 #include <llambda/core/config_macros.hpp>

@@ -14,7 +14,8 @@ TEST_CASE("white space and numbers are Unicode's, not a C locale's (B27)", "[cha
   }
   CHECK(chars::of('\n') == (chars::space | chars::newline));
   CHECK(chars::of('\r') == (chars::space | chars::newline));
-  for (const char32_t c : {0x1F, 0x200B, 0x200D, 0x2060, 0xFEFF, 0x10FFFF, 0x110000}) CHECK(chars::of(c) == chars::rest);
+  for (const char32_t c : {0x1F, 0x200B, 0x200D, 0x2060, 0xFEFF, 0x10FFFF, 0x110000})
+    CHECK(chars::of(c) == chars::rest);
   for (const char32_t c : {0xBC, 0xBD, 0x3007, 0x2165, 0x660, 0xFF11}) CHECK(chars::of(c) == chars::number);
   CHECK(chars::of(0x1C5) == chars::upper);  // title case
   CHECK(chars::of(0x4E00) == chars::caseless);
@@ -45,7 +46,9 @@ TEST_CASE("every code point as in the Unicode database", "[chars][data]") {
     return;
   }
   std::vector<chars::set> want(0x110000, chars::rest);
-  const auto number = [](const std::string& text, std::size_t at) { return std::stoul(text.substr(at, 8), nullptr, 16); };
+  const auto number = [](const std::string& text, std::size_t at) {
+    return std::stoul(text.substr(at, 8), nullptr, 16);
+  };
   unsigned long first = 0;
   for (std::size_t at = 0; at < database.size(); at = database.find('\n', at) + 1) {
     const std::size_t name = database.find(';', at) + 1;
@@ -69,7 +72,8 @@ TEST_CASE("every code point as in the Unicode database", "[chars][data]") {
     if (line.find("; White_Space") == line.npos) continue;
     const unsigned long low = number(line, 0);
     const unsigned long high = line.find("..") < 8 ? number(line, line.find("..") + 2) : low;
-    for (unsigned long i = low; i <= high; ++i) want[i] = i == '\n' || i == '\r' ? chars::space | chars::newline : chars::space;
+    for (unsigned long i = low; i <= high; ++i)
+      want[i] = i == '\n' || i == '\r' ? chars::space | chars::newline : chars::space;
   }
   std::size_t differ = 0;
   for (char32_t c = 0; c < 0x110000; ++c) differ += chars::of(c) != want[c];

@@ -35,8 +35,7 @@ inline std::string from_hex(std::string_view hex) {
   return out;
 }
 
-template <class T>
-std::vector<T> numbers_of(std::istream& in) {
+template <class T> std::vector<T> numbers_of(std::istream& in) {
   std::vector<T> out;
   for (T n; in >> n;) out.push_back(n);
   return out;
@@ -49,8 +48,10 @@ inline golden_file read_golden_pieces() {
     std::istringstream words(line);
     std::string first, second, colon;
     words >> first >> second >> colon;
-    if (first == "text") out.texts.push_back({from_hex(second), numbers_of<int>(words)});
-    else if (first != "#") out.pieces.push_back({first, std::stoul(second), numbers_of<std::size_t>(words)});
+    if (first == "text")
+      out.texts.push_back({from_hex(second), numbers_of<int>(words)});
+    else if (first != "#")
+      out.pieces.push_back({first, std::stoul(second), numbers_of<std::size_t>(words)});
   }
   return out;
 }

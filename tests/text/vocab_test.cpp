@@ -43,7 +43,8 @@ test::gguf_builder tokens(const std::vector<std::string>& texts, const std::vect
 test::gguf_builder byte_level(const std::vector<std::string>& merges) {
   test::gguf_builder b;
   b.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a", "b", "ab", "<|end|>", "<|return|>"});
-  b.numbers<std::int32_t>("tokenizer.ggml.token_type", test::i32, {1, 1, 1, 3, 3}).strings("tokenizer.ggml.merges", merges);
+  b.numbers<std::int32_t>("tokenizer.ggml.token_type", test::i32, {1, 1, 1, 3, 3})
+      .strings("tokenizer.ggml.merges", merges);
   return b;
 }
 

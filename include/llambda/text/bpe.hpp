@@ -1,8 +1,8 @@
-// Byte-pair encoding by ranked merges (Sennrich et al. 2016), as GGUF "gpt2" vocabularies define it on bytes and "gemma4"
-// on characters: cut the text into pieces, then merge in each the adjacent pair of lowest rank, leftmost on ties, again
-// and again. Short pieces scan an array, long ones keep a heap, so that a text costs n log n at worst. A piece that
-// stood in the text before is not merged again: its ids are copied from where they came out then.
-// Loops only: the stack does not grow with the text.
+// Byte-pair encoding by ranked merges (Sennrich et al. 2016), as GGUF "gpt2" vocabularies define it on bytes and
+// "gemma4" on characters: cut the text into pieces, then merge in each the adjacent pair of lowest rank, leftmost on
+// ties, again and again. Short pieces scan an array, long ones keep a heap, so that a text costs n log n at worst. A
+// piece that stood in the text before is not merged again: its ids are copied from where they came out then. Loops
+// only: the stack does not grow with the text.
 #pragma once
 
 #include <llambda/text/byte_alphabet.hpp>
@@ -109,8 +109,10 @@ class bpe_encoder {
       seen.encode(piece, [&](std::uint32_t hash) {
         whole = (whole || piece.size() == 1) && piece.size() <= longest_;
         const token_id id = whole ? index_.find(pieces_, piece, hash) : token_none;
-        if (id != token_none) out.push_back(id);
-        else merge(piece, work, out);
+        if (id != token_none)
+          out.push_back(id);
+        else
+          merge(piece, work, out);
       });
     };
     pretokenize::text(kind_, text, [&](std::string_view piece) {
@@ -227,21 +229,21 @@ class bpe_encoder {
     } else if (unk_ != token_none) {
       out.push_back(unk_);
     } else {
-      throw error(errc::bad_vocabulary, "llambda: vocabulary: no token, byte token or unknown token covers \"" +
-                                            repair_utf8(bytes) + "\"");
+      throw error(errc::bad_vocabulary,
+                  "llambda: vocabulary: no token, byte token or unknown token covers \"" + repair_utf8(bytes) + "\"");
     }
   }
 
-  string_table pieces_;                   // (tokens)
-  token_index index_;                     // normal tokens only
+  string_table pieces_;  // (tokens)
+  token_index index_;    // normal tokens only
   merge_table merges_;
-  std::array<token_id, 256> symbols_{};   // normal tokens of one byte
-  std::array<token_id, 256> bytes_{};     // byte tokens
+  std::array<token_id, 256> symbols_{};  // normal tokens of one byte
+  std::array<token_id, 256> bytes_{};    // byte tokens
   pretokenizer kind_;
   bool whole_pieces_;
-  bool bytes_only_;                       // symbols are bytes, not characters
+  bool bytes_only_;  // symbols are bytes, not characters
   token_id unk_;
-  std::size_t longest_ = 0;               // bytes of the longest normal token
+  std::size_t longest_ = 0;  // bytes of the longest normal token
   word_cuts cuts_;
 };
 

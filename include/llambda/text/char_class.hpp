@@ -18,23 +18,23 @@ namespace chars {
 /// A set of classes. Every character is in one; line ends are in `space` and `newline`.
 using set = std::uint16_t;
 
-inline constexpr set upper = 1;          ///< Lu, Lt
-inline constexpr set lower = 2;          ///< Ll
-inline constexpr set caseless = 4;       ///< Lm, Lo
-inline constexpr set mark = 8;           ///< M
-inline constexpr set number = 16;        ///< N
-inline constexpr set punctuation = 32;   ///< P
-inline constexpr set symbol = 64;        ///< S
-inline constexpr set space = 128;        ///< White_Space, what \s means
-inline constexpr set newline = 256;      ///< CR and LF
-inline constexpr set rest = 512;         ///< controls, formats, unassigned
+inline constexpr set upper = 1;         ///< Lu, Lt
+inline constexpr set lower = 2;         ///< Ll
+inline constexpr set caseless = 4;      ///< Lm, Lo
+inline constexpr set mark = 8;          ///< M
+inline constexpr set number = 16;       ///< N
+inline constexpr set punctuation = 32;  ///< P
+inline constexpr set symbol = 64;       ///< S
+inline constexpr set space = 128;       ///< White_Space, what \s means
+inline constexpr set newline = 256;     ///< CR and LF
+inline constexpr set rest = 512;        ///< controls, formats, unassigned
 inline constexpr set letter = upper | lower | caseless;
 inline constexpr set any = letter | mark | number | punctuation | symbol | space | rest;
 
 namespace detail {
 
 struct unfolded_runs {
-  std::array<std::uint32_t, run_count> runs{};     // (runs): first code point << 8 | class letter
+  std::array<std::uint32_t, run_count> runs{};    // (runs): first code point << 8 | class letter
   std::array<std::uint16_t, 0x1101> first_run{};  // (pages + 1): the run that holds a page's first code point
 };
 
@@ -60,17 +60,28 @@ inline constexpr unfolded_runs table = unfold();
 
 constexpr set set_of(char run_class, bool odd) noexcept {
   switch (run_class) {
-    case 'U': return upper;
-    case 'l': return lower;
-    case 'A': return odd ? lower : upper;
-    case 'a': return odd ? upper : lower;
-    case 'o': return caseless;
-    case 'M': return mark;
-    case 'N': return number;
-    case 'P': return punctuation;
-    case 'S': return symbol;
-    case 's': return space;
-    default: return rest;
+    case 'U':
+      return upper;
+    case 'l':
+      return lower;
+    case 'A':
+      return odd ? lower : upper;
+    case 'a':
+      return odd ? upper : lower;
+    case 'o':
+      return caseless;
+    case 'M':
+      return mark;
+    case 'N':
+      return number;
+    case 'P':
+      return punctuation;
+    case 'S':
+      return symbol;
+    case 's':
+      return space;
+    default:
+      return rest;
   }
 }
 
@@ -84,8 +95,10 @@ constexpr set of(char32_t code_point) noexcept {
   std::size_t high = detail::table.first_run[(code_point >> 8) + 1];
   while (low < high) {  // the last run that begins at or before the code point
     const std::size_t middle = (low + high + 1) / 2;
-    if (detail::table.runs[middle] >> 8 <= code_point) low = middle;
-    else high = middle - 1;
+    if (detail::table.runs[middle] >> 8 <= code_point)
+      low = middle;
+    else
+      high = middle - 1;
   }
   const std::uint32_t run = detail::table.runs[low];
   return detail::set_of(static_cast<char>(run & 0xFF), ((code_point - (run >> 8)) & 1) != 0);

@@ -1,7 +1,7 @@
-// The general categories of Unicode 15.0.0, as far as text splitting asks for them, in runs from U+0000 to U+10FFFF.
-// Made by tests/text/char_class_table.py; char_class.hpp reads it. A letter is a class, the number after it how many code
-// points have it (1 where there is none): U Lu and Lt, l Ll, o Lm and Lo, M marks, N numbers, P punctuation, S symbols,
-// s White_Space, x the rest; A is upper, lower, upper, ... in turn, and a begins with lower.
+// The general categories of Unicode 15.0.0, as far as text splitting asks for them, from U+0000 to U+10FFFF.
+// Made by tests/text/char_class_table.py; char_class.hpp reads it. A letter is a class, the number after it how many
+// code points have it (1 where there is none): U Lu and Lt, l Ll, o Lm and Lo, M marks, N numbers, P punctuation,
+// S symbols, s White_Space, x the rest; A is upper, lower, upper, ... in turn, and a begins with lower.
 #pragma once
 
 #include <llambda/core/config_macros.hpp>

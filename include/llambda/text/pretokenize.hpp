@@ -1,7 +1,7 @@
 // Cutting a text into the pieces that BPE merges within: what the regular expressions of tokenizer.json files say, as
-// loops over character classes. A rule gives the length of the first piece of a text; rules in sequence cut each other's
-// pieces further, as a Sequence of Splits does. No rule looks at a character more than a few times, whatever the text
-// is, and none needs a stack.
+// loops over character classes. A rule gives the length of the first piece of a text; rules in sequence cut each
+// other's pieces further, as a Sequence of Splits does. No rule looks at a character more than a few times, whatever
+// the text is, and none needs a stack.
 #pragma once
 
 #include <llambda/text/char_class.hpp>
@@ -16,13 +16,14 @@ namespace pretokenize {
 
 /// A rule: first(text) is the length of the first piece of a text that is not empty, 1 ... text.size().
 /// Cuts `text` by the first rule, each piece by the next one, and hands the last pieces to `emit` in order.
-template <class Rule, class... Rules, class Emit>
-constexpr void split(std::string_view text, Emit&& emit) {
+template <class Rule, class... Rules, class Emit> constexpr void split(std::string_view text, Emit&& emit) {
   while (!text.empty()) {
     const std::size_t length = Rule::first(text);
     const std::string_view piece = text.substr(0, length);
-    if constexpr (sizeof...(Rules) == 0) emit(piece);
-    else split<Rules...>(piece, emit);
+    if constexpr (sizeof...(Rules) == 0)
+      emit(piece);
+    else
+      split<Rules...>(piece, emit);
     text.remove_prefix(length);
   }
 }
@@ -94,8 +95,7 @@ struct word_style {
 
 /// GPT-4 and what came of it (Llama 3, Qwen, GPT-4o, Tekken). With the style's letters for L and digits for k:
 ///   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?L+|\p{N}{1,k}| ?[^\sL\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-template <word_style Style>
-struct words {
+template <word_style Style> struct words {
   static constexpr std::size_t first(std::string_view text) noexcept {
     if constexpr (Style.contractions && !Style.by_case) {
       if (const std::size_t n = contraction(text, true)) return n;
@@ -197,10 +197,9 @@ struct deepseek3_words {
 /// What may begin a run besides its members: nothing, a blank ( ?), or any one white space (\s?).
 enum class led_by : std::uint8_t { nothing, blank, space };
 
-/// X{1,Most}, \x20?X{1,Most} or \s?X{1,Most}: the runs of what Member::test accepts, and all that lies between two of them,
-/// each a piece.
-template <class Member, led_by Lead = led_by::nothing, std::size_t Most = ~std::size_t{0}>
-struct isolate {
+/// X{1,Most}, \x20?X{1,Most} or \s?X{1,Most}: the runs of what Member::test accepts, and all that lies between two of
+/// them, each a piece.
+template <class Member, led_by Lead = led_by::nothing, std::size_t Most = ~std::size_t{0}> struct isolate {
   static constexpr std::size_t first(std::string_view text) noexcept {
     std::size_t end = match(text, 0);
     if (end != 0) return end;
@@ -229,24 +228,24 @@ struct isolate {
 };
 
 /// Members of a set of classes.
-template <chars::set Classes>
-struct in_classes {
+template <chars::set Classes> struct in_classes {
   static constexpr bool test(std::string_view text, std::size_t at) noexcept {
     return (chars::at(text, at).classes & Classes) != 0;
   }
 };
 
 /// Members of `Ranges`: first and last code point in turn, ascending.
-template <const auto& Ranges>
-struct in_ranges {
+template <const auto& Ranges> struct in_ranges {
   static constexpr bool test(std::string_view text, std::size_t at) noexcept {
     const char32_t c = decode_utf8(text, at).code_point;
     std::size_t low = 0;
     std::size_t high = Ranges.size() / 2;
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (c > Ranges[2 * middle + 1]) low = middle + 1;
-      else high = middle;
+      if (c > Ranges[2 * middle + 1])
+        low = middle + 1;
+      else
+        high = middle;
     }
     return low < Ranges.size() / 2 && c >= Ranges[2 * low];
   }

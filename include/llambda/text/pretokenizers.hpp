@@ -1,6 +1,6 @@
 // The pre-tokenizers by the names that GGUF files give them (tokenizer.ggml.pre), and the rules each one consists of.
-// A pattern is given as its tokenizer.json has it. Another name costs a line in `known`, another pattern a line in
-// `pretokenize::text`.
+// A pattern is given as its tokenizer.json has it. Another name is a word in
+// `known_pretokenizers`, another pattern a line in `pretokenize::text`.
 #pragma once
 
 #include <llambda/text/pretokenize.hpp>
@@ -15,16 +15,16 @@ namespace llambda::inline LLAMBDA_ABI {
 
 /// Which pieces a text is cut into before merging.
 enum class pretokenizer : std::uint8_t {
-  undefined,   ///< llama.cpp's choice for files that name none
-  gpt2,        ///< GPT-2
-  digits,      ///< every number a piece, then GPT-2
-  falcon,      ///< punctuation runs, GPT-2, digits by threes
-  llama3,      ///< GPT-4 (cl100k)
-  qwen2,       ///< Llama 3 with single digits
-  qwen35,      ///< Qwen 2 with marks as letters
-  gpt4o,       ///< o200k: case decides where words end
-  tekken,      ///< GPT-4o without contractions, single digits
-  deepseek,    ///< DeepSeek LLM
+  undefined,  ///< llama.cpp's choice for files that name none
+  gpt2,       ///< GPT-2
+  digits,     ///< every number a piece, then GPT-2
+  falcon,     ///< punctuation runs, GPT-2, digits by threes
+  llama3,     ///< GPT-4 (cl100k)
+  qwen2,      ///< Llama 3 with single digits
+  qwen35,     ///< Qwen 2 with marks as letters
+  gpt4o,      ///< o200k: case decides where words end
+  tekken,     ///< GPT-4o without contractions, single digits
+  deepseek,   ///< DeepSeek LLM
   deepseek_coder,
   deepseek3,   ///< DeepSeek V3
   bloom,       ///< words are what no punctuation ends
@@ -35,69 +35,50 @@ enum class pretokenizer : std::uint8_t {
   blocks,      ///< line ends in runs, the rest whole: Gemma 4's merges need no words
 };
 
-/// A value of tokenizer.ggml.pre and what it stands for besides the pattern.
-struct pretokenizer_name {
-  std::string_view name;
-  pretokenizer kind = pretokenizer::gpt2;
+/// Values of tokenizer.ggml.pre and what they stand for besides the pattern.
+struct pretokenizer_entry {
+  pretokenizer kind;
+  std::string_view names;     ///< separated by blanks
   bool whole_pieces = false;  ///< a piece that is a token is that token, whatever the merges say (ignore_merges)
   bool add_bos = false;       ///< unless the file says otherwise
+
+  constexpr bool has(std::string_view name) const noexcept {
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = names.find(' ', at) == names.npos ? names.size() : names.find(' ', at);
+      if (names.substr(at, end - at) == name) return true;
+      at = end + 1;
+    }
+    return false;
+  }
 };
 
-inline constexpr std::array known_pretokenizers = {
-    pretokenizer_name{"default", pretokenizer::undefined},
-    // GPT-2
-    pretokenizer_name{"gpt-2"}, pretokenizer_name{"gpt2"}, pretokenizer_name{"phi-2"}, pretokenizer_name{"mpt"},
-    pretokenizer_name{"olmo"}, pretokenizer_name{"jais"}, pretokenizer_name{"trillion"}, pretokenizer_name{"exaone4"},
-    pretokenizer_name{"gigachat"}, pretokenizer_name{"a.x-4.0"}, pretokenizer_name{"mellum"},
-    pretokenizer_name{"granite-docling"},
-    // numbers apart
-    pretokenizer_name{"smollm", pretokenizer::digits}, pretokenizer_name{"starcoder", pretokenizer::digits},
-    pretokenizer_name{"refact", pretokenizer::digits}, pretokenizer_name{"command-r", pretokenizer::digits},
-    pretokenizer_name{"codeshell", pretokenizer::digits}, pretokenizer_name{"exaone", pretokenizer::digits},
-    pretokenizer_name{"minerva-7b", pretokenizer::digits}, pretokenizer_name{"mellum2", pretokenizer::digits},
-    pretokenizer_name{"falcon", pretokenizer::falcon},
-    // GPT-4
-    pretokenizer_name{"llama-bpe", pretokenizer::llama3, true, true},
-    pretokenizer_name{"llama3", pretokenizer::llama3, true, true},
-    pretokenizer_name{"llama-v3", pretokenizer::llama3, true, true},
-    pretokenizer_name{"falcon3", pretokenizer::llama3, true, true},
-    pretokenizer_name{"falcon-h1", pretokenizer::llama3, true, true},
-    pretokenizer_name{"pixtral", pretokenizer::llama3, true, true},
-    pretokenizer_name{"midm-2.0", pretokenizer::llama3, true, true},
-    pretokenizer_name{"lfm2", pretokenizer::llama3, true, true},
-    pretokenizer_name{"dbrx", pretokenizer::llama3}, pretokenizer_name{"smaug-bpe", pretokenizer::llama3},
-    pretokenizer_name{"glm4", pretokenizer::llama3}, pretokenizer_name{"chatglm-bpe", pretokenizer::llama3},
-    pretokenizer_name{"minicpm5", pretokenizer::minicpm5, true},
-    // GPT-4, single digits
-    pretokenizer_name{"qwen2", pretokenizer::qwen2}, pretokenizer_name{"qwen3", pretokenizer::qwen2},
-    pretokenizer_name{"deepseek-r1-qwen", pretokenizer::qwen2}, pretokenizer_name{"kormo", pretokenizer::qwen2},
-    pretokenizer_name{"megrez", pretokenizer::qwen2}, pretokenizer_name{"stablelm2", pretokenizer::qwen2},
-    pretokenizer_name{"hunyuan", pretokenizer::qwen2}, pretokenizer_name{"solar-open", pretokenizer::qwen2},
-    pretokenizer_name{"grok-2", pretokenizer::qwen2}, pretokenizer_name{"bailingmoe", pretokenizer::qwen2},
-    pretokenizer_name{"bailingmoe2", pretokenizer::qwen2}, pretokenizer_name{"llada-moe", pretokenizer::qwen2},
-    pretokenizer_name{"qwen35", pretokenizer::qwen35}, pretokenizer_name{"seed-coder", pretokenizer::seed_coder},
-    pretokenizer_name{"laguna", pretokenizer::laguna},
-    // GPT-4o
-    pretokenizer_name{"gpt-4o", pretokenizer::gpt4o}, pretokenizer_name{"llama4", pretokenizer::gpt4o},
-    pretokenizer_name{"kanana2", pretokenizer::gpt4o}, pretokenizer_name{"talkie", pretokenizer::gpt4o},
-    pretokenizer_name{"minimax-m2", pretokenizer::gpt4o},
-    pretokenizer_name{"tekken", pretokenizer::tekken, true, true},
-    // DeepSeek
-    pretokenizer_name{"deepseek-llm", pretokenizer::deepseek},
-    pretokenizer_name{"deepseek-coder", pretokenizer::deepseek_coder},
-    pretokenizer_name{"deepseek-v3", pretokenizer::deepseek3},
-    pretokenizer_name{"hunyuan-dense", pretokenizer::deepseek3},
-    pretokenizer_name{"joyai-llm", pretokenizer::deepseek3}, pretokenizer_name{"hy_v4", pretokenizer::deepseek3},
-    // Bloom
-    pretokenizer_name{"bloom", pretokenizer::bloom}, pretokenizer_name{"poro-chat", pretokenizer::bloom},
-    pretokenizer_name{"gpt3-finnish", pretokenizer::bloom}, pretokenizer_name{"viking", pretokenizer::viking},
-    pretokenizer_name{"gemma4", pretokenizer::blocks, false, true},
-};
+inline constexpr std::array<pretokenizer_entry, 19> known_pretokenizers = {{
+    {pretokenizer::undefined, "default"},
+    {pretokenizer::gpt2, "gpt-2 gpt2 phi-2 mpt olmo jais trillion exaone4 gigachat a.x-4.0 mellum granite-docling"},
+    {pretokenizer::digits, "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2"},
+    {pretokenizer::falcon, "falcon"},
+    {pretokenizer::llama3, "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2", true, true},
+    {pretokenizer::llama3, "dbrx smaug-bpe glm4 chatglm-bpe"},
+    {pretokenizer::qwen2,
+     "qwen2 qwen3 deepseek-r1-qwen kormo megrez stablelm2 hunyuan solar-open grok-2 bailingmoe bailingmoe2 llada-moe"},
+    {pretokenizer::qwen35, "qwen35"},
+    {pretokenizer::gpt4o, "gpt-4o llama4 kanana2 talkie minimax-m2"},
+    {pretokenizer::tekken, "tekken", true, true},
+    {pretokenizer::deepseek, "deepseek-llm"},
+    {pretokenizer::deepseek_coder, "deepseek-coder"},
+    {pretokenizer::deepseek3, "deepseek-v3 hunyuan-dense joyai-llm hy_v4"},
+    {pretokenizer::bloom, "bloom poro-chat gpt3-finnish"},
+    {pretokenizer::viking, "viking"},
+    {pretokenizer::seed_coder, "seed-coder"},
+    {pretokenizer::laguna, "laguna"},
+    {pretokenizer::minicpm5, "minicpm5", true},
+    {pretokenizer::blocks, "gemma4", false, true},
+}};
 
 /// The entry of `name`, or nullptr.
-constexpr const pretokenizer_name* find_pretokenizer(std::string_view name) noexcept {
-  for (const pretokenizer_name& known : known_pretokenizers) {
-    if (known.name == name) return &known;
+constexpr const pretokenizer_entry* find_pretokenizer(std::string_view name) noexcept {
+  for (const pretokenizer_entry& known : known_pretokenizers) {
+    if (known.has(name)) return &known;
   }
   return nullptr;
 }
@@ -105,7 +86,7 @@ constexpr const pretokenizer_name* find_pretokenizer(std::string_view name) noex
 /// All known names, for messages.
 inline std::string pretokenizer_names() {
   std::string names = "one of";
-  for (const pretokenizer_name& known : known_pretokenizers) names.append(" ").append(known.name);
+  for (const pretokenizer_entry& known : known_pretokenizers) names.append(" ").append(known.names);
   return names;
 }
 
@@ -117,18 +98,19 @@ using chars::number, chars::punctuation, chars::newline;
 
 // [A-Za-zµÀ-ÖØ-ö...]: letters with case, as DeepSeek's pattern lists them.
 inline constexpr std::array<char32_t, 168> cased_letters = {
-    0x41, 0x5A, 0x61, 0x7A, 0xB5, 0xB5, 0xC0, 0xD6, 0xD8, 0xF6, 0xF8, 0x1BA, 0x1BC, 0x1BF, 0x1C4, 0x293, 0x295, 0x2AF,
-    0x370, 0x373, 0x376, 0x377, 0x37B, 0x37D, 0x37F, 0x37F, 0x386, 0x386, 0x388, 0x38A, 0x38C, 0x38C, 0x38E, 0x3A1,
-    0x3A3, 0x3F5, 0x3F7, 0x481, 0x48A, 0x52F, 0x531, 0x556, 0x10A0, 0x10C5, 0x13A0, 0x13F5, 0x13F8, 0x13FD, 0x1C90,
-    0x1CBA, 0x1CBD, 0x1CBF, 0x1D00, 0x1D2B, 0x1D6B, 0x1D77, 0x1D79, 0x1D9A, 0x1E00, 0x1F15, 0x1F18, 0x1F1D, 0x1F20,
-    0x1F45, 0x1F48, 0x1F4D, 0x1F50, 0x1F57, 0x1F59, 0x1F59, 0x1F5B, 0x1F5B, 0x1F5D, 0x1F5D, 0x1F5F, 0x1F7D, 0x1F80,
-    0x1FB4, 0x1FB6, 0x1FBC, 0x1FBE, 0x1FBE, 0x1FC2, 0x1FC4, 0x1FC6, 0x1FCC, 0x1FD0, 0x1FD3, 0x1FD6, 0x1FDB, 0x1FE0,
-    0x1FEC, 0x1FF2, 0x1FF4, 0x1FF6, 0x1FFC, 0x2102, 0x2102, 0x2107, 0x2107, 0x210A, 0x2113, 0x2115, 0x2115, 0x2119,
-    0x211D, 0x2124, 0x2124, 0x2126, 0x2126, 0x2128, 0x2128, 0x212A, 0x212D, 0x212F, 0x2134, 0x2139, 0x2139, 0x213C,
-    0x213F, 0x2145, 0x2149, 0x214E, 0x214E, 0x2183, 0x2184, 0x2C00, 0x2C7B, 0x2C7E, 0x2CE4, 0x2CEB, 0x2CEE, 0x2CF2,
-    0x2CF3, 0xA640, 0xA66D, 0xA680, 0xA69B, 0xA722, 0xA76F, 0xA771, 0xA787, 0xA78B, 0xA78E, 0xAB70, 0xABBF, 0xFB00,
-    0xFB06, 0xFB13, 0xFB17, 0xFF21, 0xFF3A, 0xFF41, 0xFF5A, 0x10400, 0x1044F, 0x104B0, 0x104D3, 0x104D8, 0x104FB,
-    0x10C80, 0x10CB2, 0x10CC0, 0x10CF2, 0x118A0, 0x118DF, 0x1E900, 0x1E943};
+    0x41,    0x5A,    0x61,    0x7A,    0xB5,    0xB5,    0xC0,    0xD6,    0xD8,    0xF6,    0xF8,    0x1BA,   0x1BC,
+    0x1BF,   0x1C4,   0x293,   0x295,   0x2AF,   0x370,   0x373,   0x376,   0x377,   0x37B,   0x37D,   0x37F,   0x37F,
+    0x386,   0x386,   0x388,   0x38A,   0x38C,   0x38C,   0x38E,   0x3A1,   0x3A3,   0x3F5,   0x3F7,   0x481,   0x48A,
+    0x52F,   0x531,   0x556,   0x10A0,  0x10C5,  0x13A0,  0x13F5,  0x13F8,  0x13FD,  0x1C90,  0x1CBA,  0x1CBD,  0x1CBF,
+    0x1D00,  0x1D2B,  0x1D6B,  0x1D77,  0x1D79,  0x1D9A,  0x1E00,  0x1F15,  0x1F18,  0x1F1D,  0x1F20,  0x1F45,  0x1F48,
+    0x1F4D,  0x1F50,  0x1F57,  0x1F59,  0x1F59,  0x1F5B,  0x1F5B,  0x1F5D,  0x1F5D,  0x1F5F,  0x1F7D,  0x1F80,  0x1FB4,
+    0x1FB6,  0x1FBC,  0x1FBE,  0x1FBE,  0x1FC2,  0x1FC4,  0x1FC6,  0x1FCC,  0x1FD0,  0x1FD3,  0x1FD6,  0x1FDB,  0x1FE0,
+    0x1FEC,  0x1FF2,  0x1FF4,  0x1FF6,  0x1FFC,  0x2102,  0x2102,  0x2107,  0x2107,  0x210A,  0x2113,  0x2115,  0x2115,
+    0x2119,  0x211D,  0x2124,  0x2124,  0x2126,  0x2126,  0x2128,  0x2128,  0x212A,  0x212D,  0x212F,  0x2134,  0x2139,
+    0x2139,  0x213C,  0x213F,  0x2145,  0x2149,  0x214E,  0x214E,  0x2183,  0x2184,  0x2C00,  0x2C7B,  0x2C7E,  0x2CE4,
+    0x2CEB,  0x2CEE,  0x2CF2,  0x2CF3,  0xA640,  0xA66D,  0xA680,  0xA69B,  0xA722,  0xA76F,  0xA771,  0xA787,  0xA78B,
+    0xA78E,  0xAB70,  0xABBF,  0xFB00,  0xFB06,  0xFB13,  0xFB17,  0xFF21,  0xFF3A,  0xFF41,  0xFF5A,  0x10400, 0x1044F,
+    0x104B0, 0x104D3, 0x104D8, 0x104FB, 0x10C80, 0x10CB2, 0x10CC0, 0x10CF2, 0x118A0, 0x118DF, 0x1E900, 0x1E943};
 
 // [!-/:-~！-／：-～‘-‟　-。]; the range from : to ~ holds the ASCII letters, in the original too.
 inline constexpr std::array<char32_t, 12> deepseek_signs = {0x21,   0x2F,   0x3A,   0x7E,   0x2018, 0x201F,
@@ -143,8 +125,7 @@ inline constexpr std::array<char32_t, 4> deepseek3_cjk = {0x3040, 0x30FF, 0x4E00
 inline constexpr std::array<char32_t, 2> ascii_digits = {'0', '9'};
 
 // \p{P}, the listed symbols, and ` where Falcon has it.
-template <bool Backquote>
-struct falcon_signs {
+template <bool Backquote> struct falcon_signs {
   static constexpr bool test(std::string_view text, std::size_t at) noexcept {
     constexpr std::string_view symbols = Backquote ? "$+<=>^~|`" : "$+<=>^~|";
     return in_classes<punctuation>::test(text, at) || symbols.find(text[at]) != symbols.npos;
@@ -172,10 +153,8 @@ struct digits_by_three {
   }
 };
 
-template <std::size_t Most>
-using numbers = isolate<in_classes<number>, led_by::nothing, Most>;
-template <const auto& Ranges, led_by Lead = led_by::nothing>
-using range_runs = isolate<in_ranges<Ranges>, Lead>;
+template <std::size_t Most> using numbers = isolate<in_classes<number>, led_by::nothing, Most>;
+template <const auto& Ranges, led_by Lead = led_by::nothing> using range_runs = isolate<in_ranges<Ranges>, Lead>;
 using single_line_ends = isolate<in_classes<newline>, led_by::nothing, 1>;
 
 // [^\n]+|[\n]+
@@ -196,21 +175,28 @@ inline constexpr word_style seed_coder_style{.line_ends = false};
 }  // namespace detail
 
 /// Cuts `text` as `kind` says and hands each piece to `emit`, in order; together they are the text.
-template <class Emit>
-constexpr void text(pretokenizer kind, std::string_view text, Emit&& emit) {
+template <class Emit> constexpr void text(pretokenizer kind, std::string_view text, Emit&& emit) {
   using namespace detail;
   constexpr std::size_t all = ~std::size_t{0};
   switch (kind) {
     case pretokenizer::undefined:
       return split<isolate<falcon_signs<false>>, gpt2_words, numbers<all>, digits_by_three>(text, emit);
-    case pretokenizer::gpt2: return split<gpt2_words>(text, emit);
-    case pretokenizer::digits: return split<numbers<1>, gpt2_words>(text, emit);
-    case pretokenizer::falcon: return split<isolate<falcon_signs<true>>, gpt2_words, digits_by_three>(text, emit);
-    case pretokenizer::llama3: return split<words<llama3_style>>(text, emit);
-    case pretokenizer::qwen2: return split<words<qwen2_style>>(text, emit);
-    case pretokenizer::qwen35: return split<words<qwen35_style>>(text, emit);
-    case pretokenizer::gpt4o: return split<words<gpt4o_style>>(text, emit);
-    case pretokenizer::tekken: return split<words<tekken_style>>(text, emit);
+    case pretokenizer::gpt2:
+      return split<gpt2_words>(text, emit);
+    case pretokenizer::digits:
+      return split<numbers<1>, gpt2_words>(text, emit);
+    case pretokenizer::falcon:
+      return split<isolate<falcon_signs<true>>, gpt2_words, digits_by_three>(text, emit);
+    case pretokenizer::llama3:
+      return split<words<llama3_style>>(text, emit);
+    case pretokenizer::qwen2:
+      return split<words<qwen2_style>>(text, emit);
+    case pretokenizer::qwen35:
+      return split<words<qwen35_style>>(text, emit);
+    case pretokenizer::gpt4o:
+      return split<words<gpt4o_style>>(text, emit);
+    case pretokenizer::tekken:
+      return split<words<tekken_style>>(text, emit);
     case pretokenizer::deepseek:
       return split<single_line_ends, range_runs<cased_letters, led_by::space>,
                    range_runs<deepseek_signs, led_by::space>, trailing_spaces, range_runs<deepseek_cjk>, numbers<all>>(
@@ -218,13 +204,20 @@ constexpr void text(pretokenizer kind, std::string_view text, Emit&& emit) {
     case pretokenizer::deepseek_coder:
       return split<single_line_ends, isolate<in_classes<chars::letter>, led_by::space>,
                    isolate<in_classes<punctuation>, led_by::space>, range_runs<deepseek_cjk>, numbers<1>>(text, emit);
-    case pretokenizer::deepseek3: return split<numbers<3>, range_runs<deepseek3_cjk>, deepseek3_words>(text, emit);
-    case pretokenizer::bloom: return split<isolate<bloom_letters, led_by::blank>>(text, emit);
-    case pretokenizer::viking: return split<isolate<bloom_letters, led_by::blank>, numbers<1>>(text, emit);
-    case pretokenizer::seed_coder: return split<words<seed_coder_style>>(text, emit);
-    case pretokenizer::laguna: return split<line_blocks, words<qwen2_style>>(text, emit);
-    case pretokenizer::minicpm5: return split<numbers<3>, words<llama3_style>>(text, emit);
-    case pretokenizer::blocks: return split<line_blocks>(text, emit);
+    case pretokenizer::deepseek3:
+      return split<numbers<3>, range_runs<deepseek3_cjk>, deepseek3_words>(text, emit);
+    case pretokenizer::bloom:
+      return split<isolate<bloom_letters, led_by::blank>>(text, emit);
+    case pretokenizer::viking:
+      return split<isolate<bloom_letters, led_by::blank>, numbers<1>>(text, emit);
+    case pretokenizer::seed_coder:
+      return split<words<seed_coder_style>>(text, emit);
+    case pretokenizer::laguna:
+      return split<line_blocks, words<qwen2_style>>(text, emit);
+    case pretokenizer::minicpm5:
+      return split<numbers<3>, words<llama3_style>>(text, emit);
+    case pretokenizer::blocks:
+      return split<line_blocks>(text, emit);
   }
 }
 

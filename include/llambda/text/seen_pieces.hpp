@@ -1,6 +1,6 @@
 // The pieces of one text that were encoded already: a few words make up most of any text, and copying the ids that came
-// out the first time costs less than merging again. Belongs to one call: nothing is shared, nothing grows. An entry is two
-// places, in the text and in the output, so that no bytes are copied; of two pieces in one slot the later stays.
+// out the first time costs less than merging again. Belongs to one call: nothing is shared, nothing grows. An entry is
+// two places, in the text and in the output, so that no bytes are copied; of two pieces in one slot the later stays.
 #pragma once
 
 #include <llambda/text/vocab.hpp>
@@ -23,8 +23,7 @@ class seen_pieces {
 
   /// Append the ids of `piece`, a part of the text: those of its last time, or what `encode(hash)` appends; `hash` is
   /// token_index::hash(piece).
-  template <class Encode>
-  void encode(std::string_view piece, Encode&& encode) {
+  template <class Encode> void encode(std::string_view piece, Encode&& encode) {
     const std::uint32_t hash = token_index::hash(piece);
     if (slots_.empty()) return encode(hash);
     slot& s = slots_[hash & (slots_.size() - 1)];

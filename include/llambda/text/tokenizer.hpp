@@ -1,6 +1,7 @@
 // The tokenizer: text to ids and ids to text. Immutable after construction, so that any number of threads may share
 // one. Texts of special tokens are cut out first (leftmost, longest), the rest goes through the encoder that the
-// vocabulary asks for, spm.hpp or bpe.hpp. By default no text becomes a control token: text that a user typed stays text. `parse_special` is for templates.
+// vocabulary asks for, spm.hpp or bpe.hpp. By default no text becomes a control token: text that a user typed stays
+// text. `parse_special` is for templates.
 #pragma once
 
 #include <llambda/text/bpe.hpp>
@@ -93,7 +94,8 @@ class token_matcher {
 class tokenizer {
  public:
   /// Errors: load_error bad_vocabulary, see vocab::validate.
-  explicit tokenizer(vocab v) : vocab_(checked(std::move(v))), encoder_(encoder_for(vocab_)), eog_(vocab_.size(), false) {
+  explicit tokenizer(vocab v)
+      : vocab_(checked(std::move(v))), encoder_(encoder_for(vocab_)), eog_(vocab_.size(), false) {
     for (std::size_t i = 0; i < vocab_.size(); ++i) {
       const auto id = static_cast<token_id>(i);
       const token_kind kind = vocab_.kinds[i];
@@ -217,8 +219,10 @@ class tokenizer {
 
   // `prefix` is the space prefix, which only SentencePiece knows.
   void encode_plain(std::string_view text, bool prefix, std::vector<token_id>& ids) const {
-    if (const auto* spm = std::get_if<spm_encoder>(&encoder_)) spm->encode(text, prefix, ids);
-    else std::get_if<bpe_encoder>(&encoder_)->encode(text, ids);
+    if (const auto* spm = std::get_if<spm_encoder>(&encoder_))
+      spm->encode(text, prefix, ids);
+    else
+      std::get_if<bpe_encoder>(&encoder_)->encode(text, ids);
   }
 
   static vocab checked(vocab v) {

@@ -126,8 +126,7 @@ class token_index {
     token_id id = token_none;
   };
 
-  template <class T>
-  static T load(std::string_view text, std::size_t at) noexcept {
+  template <class T> static T load(std::string_view text, std::size_t at) noexcept {
     T value;
     std::memcpy(&value, text.data() + at, sizeof value);
     return value;
@@ -164,20 +163,20 @@ constexpr int byte_token_value(std::string_view text) noexcept {
 /// encoding produces; a token with an empty text is never produced. Both decode to what they are.
 struct vocab {
   vocab_model model = vocab_model::spm;
-  string_table texts;             // (size): as in the file, U+2581 for a space or GPT-2's alphabet in normal tokens
-  std::vector<float> scores;      // (size): the larger, the earlier a merge
-  std::vector<token_kind> kinds;  // (size)
+  string_table texts;               // (size): as in the file, U+2581 for a space or GPT-2's alphabet in normal tokens
+  std::vector<float> scores;        // (size): the larger, the earlier a merge
+  std::vector<token_kind> kinds;    // (size)
   std::vector<token_merge> merges;  // (merges): in order of rank; none for spm
   pretokenizer pre = pretokenizer::gpt2;  ///< how BPE cuts a text into pieces
-  bool whole_pieces = false;      ///< a piece that is a token is that token, whatever the merges say
-  token_id bos = token_none;      ///< begins a text
-  token_id eos = token_none;      ///< ends a text
-  token_id unk = token_none;      ///< stands for what cannot be encoded
-  token_id pad = token_none;      ///< fills batches; unused here
-  std::vector<token_id> eog;      ///< every id that ends generation; `eos` counts whether listed or not
-  bool add_bos = true;            ///< encode begins with `bos` unless told otherwise
-  bool add_eos = false;           ///< encode ends with `eos` unless told otherwise
-  bool add_space_prefix = true;   ///< a text is encoded as if a space stood before it
+  bool whole_pieces = false;              ///< a piece that is a token is that token, whatever the merges say
+  token_id bos = token_none;              ///< begins a text
+  token_id eos = token_none;              ///< ends a text
+  token_id unk = token_none;              ///< stands for what cannot be encoded
+  token_id pad = token_none;              ///< fills batches; unused here
+  std::vector<token_id> eog;              ///< every id that ends generation; `eos` counts whether listed or not
+  bool add_bos = true;                    ///< encode begins with `bos` unless told otherwise
+  bool add_eos = false;                   ///< encode ends with `eos` unless told otherwise
+  bool add_space_prefix = true;           ///< a text is encoded as if a space stood before it
 
   std::size_t size() const noexcept { return texts.size(); }
 

@@ -28,10 +28,24 @@ inline const gguf_value& required(const gguf_file& file, const char* key) {
 /// Texts that end a turn or a document in the vocabularies in use. Many files name only one end token where the model
 /// was trained with two; a token with one of these texts ends generation whatever the file says of it.
 inline constexpr std::array<std::string_view, 17> end_texts = {
-    "<|im_end|>",      "<|eot_id|>", "<|eom_id|>", "<|end|>",           "<|endoftext|>",      "<end_of_turn>",
-    "<|endofturn|>",   "<|eot|>",    "<|EOT|>",    "<|end_of_text|>",   "<end_of_utterance>", "<EOT>",
-    "<|return|>",      "<|call|>",   "<turn|>",    "<|tool_response>",
-    "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",  // DeepSeek
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<|endofturn|>",
+    "<|eot|>",
+    "<|EOT|>",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<EOT>",
+    "<|return|>",
+    "<|call|>",
+    "<turn|>",
+    "<|tool_response>",
+    "<\xEF\xBD\x9C"
+    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",  // DeepSeek
 };
 
 /// Kinds when the file has none: byte tokens by their texts, the usual three names, everything else normal.
@@ -161,10 +175,9 @@ inline vocab load_vocab(const gguf_file& file) {
   const bool spm = v.model == vocab_model::spm;
   v.add_bos = v.add_space_prefix = spm;
   if (!spm) {
-    const auto name = v.model == vocab_model::char_bpe
-                          ? model
-                          : file.get_or<std::string_view>("tokenizer.ggml.pre", "default");
-    const pretokenizer_name* known = find_pretokenizer(name);
+    const auto name =
+        v.model == vocab_model::char_bpe ? model : file.get_or<std::string_view>("tokenizer.ggml.pre", "default");
+    const pretokenizer_entry* known = find_pretokenizer(name);
     if (known == nullptr) {
       throw load_error(errc::unsupported, file.path(), "tokenizer.ggml.pre", pretokenizer_names(),
                        "\"" + repair_utf8(name.substr(0, 80)) + "\"");
@@ -177,8 +190,10 @@ inline vocab load_vocab(const gguf_file& file) {
   const gguf_value& tokens = detail::required(file, "tokenizer.ggml.tokens");
   v.texts.reserve(static_cast<std::size_t>(tokens.count()), tokens.bytes().size());
   for (const std::string_view text : tokens.strings()) v.texts.add(text);
-  if (spm) v.scores = detail::required(file, "tokenizer.ggml.scores").to_vector<float>();
-  else v.scores.assign(v.size(), 0.0f);
+  if (spm)
+    v.scores = detail::required(file, "tokenizer.ggml.scores").to_vector<float>();
+  else
+    v.scores.assign(v.size(), 0.0f);
   v.kinds = detail::load_kinds(file, v);
   v.validate(file.path());
   if (!spm) v.merges = detail::load_merges(file, v);
