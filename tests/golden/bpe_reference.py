@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An independent reference for BPE: regular expressions (Debian: python3-regex) and the merge rule as it is told.
 
-  bpe_reference.py tiny                          writes bpe_tiny.gguf and bpe_pieces.txt beside this file
+  bpe_reference.py tiny                          writes bpe_tiny.gguf and bpe_pieces.golden beside this file
   bpe_reference.py ids VOCAB.gguf OUT.tsv COUNT  ids of COUNT strings, "hex of the text, tab, ids" a line
   bpe_reference.py strings VOCAB.gguf OUT COUNT  the strings alone, in hex: what hf_reference.mjs reads
 
@@ -212,7 +212,7 @@ def tiny():
     (HERE / "bpe_tiny.gguf").write_bytes(w.bytes())
     reference = Reference(gguf_reader.read_gguf(HERE / "bpe_tiny.gguf").metadata)
     items = token_strings.strings(150, 1, controls + users)
-    with open(HERE / "bpe_pieces.txt", "w") as out:
+    with open(HERE / "bpe_pieces.golden", "w") as out:
         out.write("# Made by bpe_reference.py: texts in hex with their ids in bpe_tiny.gguf, then the lengths of the\n"
                   "# pieces of text i by each pre-tokenizer.\n")
         for raw in items:

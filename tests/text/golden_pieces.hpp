@@ -1,4 +1,4 @@
-// Reads tests/golden/bpe_pieces.txt: texts with their ids in bpe_tiny.gguf, and the lengths of their pieces by every
+// Reads tests/golden/bpe_pieces.golden: texts with their ids in bpe_tiny.gguf, and the lengths of their pieces by every
 // pre-tokenizer.
 #pragma once
 
@@ -43,7 +43,7 @@ template <class T> std::vector<T> numbers_of(std::istream& in) {
 
 inline golden_file read_golden_pieces() {
   golden_file out;
-  std::istringstream lines(read_file(source_path("tests/golden/bpe_pieces.txt")));
+  std::istringstream lines(read_file(source_path("tests/golden/bpe_pieces.golden")));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string first, second, colon;
