@@ -2,7 +2,7 @@
 //   node hf_reference.mjs TOKENIZER.json STRINGS.hex OUT.tsv     "hex of the text, tab, ids" a line
 // STRINGS.hex has a text a line; ill-formed UTF-8 is left out, as JavaScript has no such strings. JavaScript's \s is
 // not White_Space (it has U+FEFF and lacks U+0085), so it is spelled out; normalisation is left out, as GGUF files have
-// none.
+// none. Texts with U+2581 are left out: Gemma's added tokens are written with it, and so tell a typed one from a space.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 const { Tokenizer } = createRequire(process.cwd() + "/")("@huggingface/tokenizers");
@@ -28,6 +28,7 @@ for (const hex of fs.readFileSync(strings, "utf8").split("\n")) {
   } catch {
     continue;
   }
+  if (text.includes("\u2581")) continue;
   const ids = text === "" ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids;
   lines.push(`${hex}\t${Array.from(ids).join(" ")}\n`);
 }
