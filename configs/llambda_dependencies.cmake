@@ -48,3 +48,11 @@ if(NOT TARGET llambda_xsimd)
   add_library(llambda_hana INTERFACE IMPORTED GLOBAL)
   target_include_directories(llambda_hana SYSTEM INTERFACE ${llambda_hana_include})
 endif()
+
+# For the one header that reads JSON, text/vocab_json.hpp: link llambda::json instead of llambda::llambda. The target is
+# there if nlohmann-json is (Debian: nlohmann-json3-dev).
+find_package(nlohmann_json QUIET CONFIG)
+if(nlohmann_json_FOUND AND NOT TARGET llambda::json)
+  add_library(llambda::json INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(llambda::json INTERFACE llambda::llambda nlohmann_json::nlohmann_json)
+endif()

@@ -41,7 +41,7 @@ llambda::vocab letters_vocab(const std::string& letters,
 
 ids encode(const llambda::vocab& v, std::string_view text) {
   ids out;
-  llambda::bpe_encoder(v).encode(text, out);
+  llambda::bpe_encoder(v).encode(text, false, out);
   return out;
 }
 

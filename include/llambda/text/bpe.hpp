@@ -72,14 +72,16 @@ class bpe_encoder {
   /// Decoded bytes of each token: empty for control, unknown and unused ones.
   const string_table& pieces() const noexcept { return pieces_; }
 
-  /// Append the ids of `text` to `out`. Ill-formed bytes are taken one by one, so that decoding restores them. A byte
+  /// Append the ids of `text` to `out`; `space_prefix` encodes it as if a space stood before it (on characters only).
+  /// Ill-formed bytes are taken one by one, so that decoding restores them. A byte
   /// without a token becomes the bytes of U+FFFD (the unknown token of some files ends generation), a character without
   /// one its byte tokens, else either becomes the unknown token. Precondition: text.size() <= 2^30. Errors:
   /// bad_vocabulary if the vocabulary has none of these.
-  void encode(std::string_view text, std::vector<token_id>& out) const {
-    if (bytes_only_) return encode_pieces(text, out);
+  void encode(std::string_view text, bool space_prefix, std::vector<token_id>& out) const {
+    if (bytes_only_ || text.empty()) return encode_pieces(text, out);
     std::string plain;
-    plain.reserve(text.size());
+    plain.reserve(text.size() + 1);
+    if (space_prefix) plain += ' ';
     append_unescaped(plain, text);
     encode_pieces(plain, out);
   }

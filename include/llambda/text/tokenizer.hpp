@@ -130,8 +130,10 @@ class tokenizer {
     for (std::size_t begin = 0; begin < text.size();) {
       std::size_t end = begin;
       const auto [id, length] = next_special(text, end, options);
-      if (end > begin) {
-        encode_plain(text.substr(begin, end - begin), prefix, ids);
+      std::string_view plain = text.substr(begin, end - begin);
+      if (is_in(vocab_.strips_left, id)) plain = without_spaces_behind(plain);
+      if (!plain.empty()) {
+        encode_plain(plain, prefix, ids);
         prefix = false;
       }
       if (id != token_none) {
@@ -140,6 +142,7 @@ class tokenizer {
         prefix = vocab_.add_space_prefix && options.space_after_special;
       }
       begin = end + length;
+      if (is_in(vocab_.strips_right, id)) begin = chars::skip(text, begin, chars::space);
     }
     if (with_eos && (ids.size() == first || ids.back() != vocab_.eos)) ids.push_back(vocab_.eos);
     return ids;
@@ -217,12 +220,22 @@ class tokenizer {
     return spm != nullptr ? spm->pieces() : std::get_if<bpe_encoder>(&encoder_)->pieces();
   }
 
-  // `prefix` is the space prefix, which only SentencePiece knows.
+  // Few vocabularies have such tokens, and those few of them.
+  static bool is_in(const std::vector<token_id>& list, token_id id) noexcept {
+    return !list.empty() && std::find(list.begin(), list.end(), id) != list.end();
+  }
+
+  static std::string_view without_spaces_behind(std::string_view text) noexcept {
+    if (chars::skip(text, 0, chars::space) == text.size()) return {};
+    return text.substr(0, pretokenize::trailing_spaces::first(text));
+  }
+
+  // `prefix`: a space stands before the text, where the vocabulary has it so.
   void encode_plain(std::string_view text, bool prefix, std::vector<token_id>& ids) const {
     if (const auto* spm = std::get_if<spm_encoder>(&encoder_))
       spm->encode(text, prefix, ids);
     else
-      std::get_if<bpe_encoder>(&encoder_)->encode(text, ids);
+      std::get_if<bpe_encoder>(&encoder_)->encode(text, prefix, ids);
   }
 
   static vocab checked(vocab v) {

@@ -169,6 +169,8 @@ struct vocab {
   std::vector<token_merge> merges;  // (merges): in order of rank; none for spm
   pretokenizer pre = pretokenizer::gpt2;  ///< how BPE cuts a text into pieces
   bool whole_pieces = false;              ///< a piece that is a token is that token, whatever the merges say
+  std::vector<token_id> strips_left;      ///< tokens that take the white space before their text along
+  std::vector<token_id> strips_right;     ///< tokens that take the white space after their text along
   token_id bos = token_none;              ///< begins a text
   token_id eos = token_none;              ///< ends a text
   token_id unk = token_none;              ///< stands for what cannot be encoded
@@ -226,6 +228,9 @@ struct vocab {
     check_id("tokenizer.ggml.unknown_token_id", unk);
     check_id("tokenizer.ggml.padding_token_id", pad);
     for (const token_id id : eog) check_id("tokenizer.ggml.eot_token_id", id);
+    for (const auto* list : {&strips_left, &strips_right}) {
+      for (const token_id id : *list) check_id("added_tokens", id);
+    }
   }
 };
 

@@ -5,12 +5,11 @@
 
 #include <llambda/core/error.hpp>
 #include <llambda/io/gguf.hpp>
-#include <llambda/text/vocab.hpp>
+#include <llambda/text/vocab_parts.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,29 +23,6 @@ inline const gguf_value& required(const gguf_file& file, const char* key) {
   if (value == nullptr) throw load_error(errc::missing_key, file.path(), key, "the key", "nothing");
   return *value;
 }
-
-/// Texts that end a turn or a document in the vocabularies in use. Many files name only one end token where the model
-/// was trained with two; a token with one of these texts ends generation whatever the file says of it.
-inline constexpr std::array<std::string_view, 17> end_texts = {
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<|endofturn|>",
-    "<|eot|>",
-    "<|EOT|>",
-    "<|end_of_text|>",
-    "<end_of_utterance>",
-    "<EOT>",
-    "<|return|>",
-    "<|call|>",
-    "<turn|>",
-    "<|tool_response>",
-    "<\xEF\xBD\x9C"
-    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",  // DeepSeek
-};
 
 /// Kinds when the file has none: byte tokens by their texts, the usual three names, everything else normal.
 inline token_kind guess_kind(std::string_view text) noexcept {
@@ -102,55 +78,23 @@ inline token_id load_id(const gguf_file& file, const char* key, const vocab& v, 
   return ids.empty() ? token_none : ids.front();
 }
 
-/// The merges of `key`, "left right" each, as ids. Errors: missing_key, wrong_type; bad_vocabulary for an entry that
-/// does not name two tokens and, put together, a third.
+/// The merges as ids. Errors: missing_key, wrong_type; bad_vocabulary for an entry that does not name two tokens and,
+/// put together, a third.
 inline std::vector<token_merge> load_merges(const gguf_file& file, const vocab& v) {
   constexpr const char* key = "tokenizer.ggml.merges";
-  token_index index(v.size());
-  for (std::size_t i = 0; i < v.size(); ++i) index.insert(v.texts, static_cast<token_id>(i));
-  std::vector<token_merge> merges;
-  std::string whole;
   const std::vector<std::string_view> entries = required(file, key).strings();
+  merge_reader reader(v);
+  std::vector<token_merge> merges;
   merges.reserve(entries.size());
   for (const std::string_view entry : entries) {
-    // Bytes are never written as spaces; on characters a token may begin with one.
-    const std::size_t cut = (std::min)(entry.find(' ', 1), entry.size());
-    const std::string_view left = entry.substr(0, cut);
-    const std::string_view right = entry.substr((std::min)(cut + 1, entry.size()));
-    whole.assign(left).append(right);
-    const token_merge m{index.find(v.texts, left), index.find(v.texts, right), index.find(v.texts, whole)};
-    if (left.empty() || right.empty() || m.left == token_none || m.right == token_none || m.result == token_none) {
+    const std::optional<token_merge> m = reader.read(entry);
+    if (!m) {
       throw load_error(errc::bad_vocabulary, file.path(), std::string(key) + "[" + std::to_string(merges.size()) + "]",
                        "two tokens that make a third", "\"" + repair_utf8(entry.substr(0, 80)) + "\"");
     }
-    merges.push_back(m);
+    merges.push_back(*m);
   }
   return merges;
-}
-
-/// Add the ends of generation to v.eog: what the file names, and tokens with a well-known text.
-inline void load_ends(const gguf_file& file, vocab& v) {
-  for (const char* key :
-       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
-    for (const token_id id : load_ids(file, key, v)) v.eog.push_back(id);
-  }
-  if (v.eog.empty() && v.eos != token_none) v.eog.push_back(v.eos);
-  token_id returns = token_none;
-  token_id part_end = token_none;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    const std::string_view text = v.texts[i];
-    if (text.size() < 5 || text.front() != '<') continue;
-    const auto id = static_cast<token_id>(i);
-    if (text == "<|return|>") returns = id;
-    if (text == "<|end|>") part_end = id;
-    const bool end = std::find(end_texts.begin(), end_texts.end(), text) != end_texts.end();
-    if (end && std::find(v.eog.begin(), v.eog.end(), id) == v.eog.end()) v.eog.push_back(id);
-  }
-  // GPT-OSS ends a part of its turn with <|end|> and goes on; the turn ends with <|return|> or <|call|>.
-  if (returns != token_none && part_end != token_none) {
-    v.kinds[static_cast<std::size_t>(part_end)] = token_kind::control;
-    if (part_end != v.eos) v.eog.erase(std::find(v.eog.begin(), v.eog.end(), part_end));
-  }
 }
 
 }  // namespace detail
@@ -204,9 +148,11 @@ inline vocab load_vocab(const gguf_file& file) {
   v.eos = detail::load_id(file, "tokenizer.ggml.eos_token_id", v, spm ? 2 : bytes ? 11 : none, token_kind::control);
   v.unk = detail::load_id(file, "tokenizer.ggml.unknown_token_id", v, spm ? 0 : none, token_kind::unknown);
   v.pad = detail::load_id(file, "tokenizer.ggml.padding_token_id", v, none, token_kind::control);
-  detail::load_ends(file, v);
-  for (const token_id id : v.eog) v.kinds[static_cast<std::size_t>(id)] = token_kind::control;
-  if (v.bos != token_none) v.kinds[static_cast<std::size_t>(v.bos)] = token_kind::control;
+  for (const char* key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    for (const token_id id : detail::load_ids(file, key, v)) v.eog.push_back(id);
+  }
+  finish_ends(v);
 
   v.add_bos = file.get_or<bool>("tokenizer.ggml.add_bos_token", v.add_bos);
   v.add_eos = file.get_or<bool>("tokenizer.ggml.add_eos_token", false);
