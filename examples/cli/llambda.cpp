@@ -1,15 +1,11 @@
 // llambda, the driver: compiles a program for a model file once and runs it, or looks at a file without a compiler.
 //   llambda run MODEL.gguf -p PROMPT ...     llambda build MODEL.gguf -o BIN ...     llambda inspect MODEL.gguf
 //   llambda bench MODEL.gguf ...             llambda perplexity MODEL.gguf -f FILE ...
-//   llambda template FILE -f MESSAGES.json ...
+//   llambda template FILE -f MESSAGES.json ...       llambda tokenize MODEL.gguf -p TEXT ...
 #include "build_model.hpp"
 #include "inspect.hpp"
 #include "run_options.hpp"
 #include "template.hpp"
-//   llambda tokenize MODEL.gguf -p TEXT ...
-#include "build_model.hpp"
-#include "inspect.hpp"
-#include "run_options.hpp"
 #include "tokenize.hpp"
 
 namespace {
